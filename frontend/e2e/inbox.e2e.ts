@@ -52,7 +52,9 @@ test('the command palette finds what can be done by its name', async ({ app, bot
   await expect(page.getByRole('heading', { name: 'Agents' })).toBeVisible();
   await app.press(`${mod}+k`);
   await page.keyboard.type('zzz');
-  await expect(page.getByText('No matching command.')).toBeVisible();
+  await expect(page.getByText('Nothing found.')).toBeVisible();
+  await app.press('Escape');
+  await expect(palette.getByRole('combobox')).toHaveValue('');
   await app.press('Escape');
   await expect(palette).toBeHidden();
 });

@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"deskbell/backend/queue"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,8 +14,10 @@ import (
 
 	"testing"
 
+	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/kind"
+	"deskbell/backend/queue"
 	"deskbell/backend/queue/journaltest"
 )
 
@@ -199,6 +201,10 @@ func load(b *testing.B, s *Store, n int) {
 				events := []human.Event{e}
 				if i <= n-500 && i%(n/50) != 1 {
 					end := done("rolled back, all is well")
+					end.Answer.KeyFindings = []string{fmt.Sprintf("the account of client%d is paid by the vendor, 账户由供应商支付", i%5000)}
+					if i%(n/20) == 7 {
+						end.Answer.KeyFindings = append(end.Answer.KeyFindings, "a zebra stands in the deployment")
+					}
 					if i%(n/200) == 0 {
 						end = declined("not now")
 					}
@@ -213,4 +219,65 @@ func load(b *testing.B, s *Store, n int) {
 		})
 	}
 	wg.Wait()
+	const batch = 5000
+	for from := 0; from < n; from += batch {
+		if err := s.do(b.Context(), func(ctx context.Context, w *writer) error {
+			for i := from; i < min(from+batch, n); i++ {
+				d := service.Decision{ID: fmt.Sprintf("dec_%d", i), At: epoch.Add(time.Duration(i) * time.Second), Agent: "agent-1", Project: "/home/ann/shop",
+					Tool: "Bash", Call: fmt.Sprintf("aws s3 ls s3://bucket%d/logs --page %d", i%3000, i), Decision: human.Allow}
+				if i%(n/20) == 7 {
+					d.Call = "aws zebra describe"
+				}
+				data, err := json.Marshal(d)
+				if err != nil {
+					return err
+				}
+				if err := w.insertDecision(ctx, d, string(data)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSearch measures one search over the operations and as many decisions of BenchmarkLists, all groups together:
+//
+//	DESKBELL_BENCH_DIR=DIR DESKBELL_BENCH_OPERATIONS=1000000 go test -run - -bench Search -timeout 2h ./backend/store/sqlite
+func BenchmarkSearch(b *testing.B) {
+	dir := os.Getenv("DESKBELL_BENCH_DIR")
+	n, err := strconv.Atoi(os.Getenv("DESKBELL_BENCH_OPERATIONS"))
+	if dir == "" || err != nil {
+		b.Skip("DESKBELL_BENCH_DIR and DESKBELL_BENCH_OPERATIONS are not set")
+	}
+	s, err := Open(b.Context(), dir, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	load(b, s, n)
+	for _, text := range []string{"d", "a", "deployment", "deployment of service", "word77", "word1", "unicorn", "zebra", "evenly oddly", "client17 vendor", "aws s3", "bucket9",
+		"请检查部署", "账户", "独角兽", "署检", "nowhere", "p v a"} {
+		b.Run(text, func(b *testing.B) {
+			var found int
+			var slowest time.Duration
+			for b.Loop() {
+				start := time.Now()
+				lists, err := s.Search(b.Context(), human.SearchQuery{Text: text, Limit: 5})
+				if err != nil {
+					b.Fatal(err)
+				}
+				found = 0
+				for _, list := range lists {
+					found += list.Count
+				}
+				slowest = max(slowest, time.Since(start))
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/op")
+			b.ReportMetric(float64(slowest.Microseconds())/1000, "ms/slowest")
+			b.ReportMetric(float64(found), "found")
+		})
+	}
 }

@@ -30,9 +30,7 @@ func (g Gate) PutDecision(ctx context.Context, d service.Decision, made []string
 		return human.Wrap(human.Invalid, err, "decision %s cannot be written as JSON", d.ID)
 	}
 	return g.store.do(ctx, func(ctx context.Context, w *writer) error {
-		_, err := w.conn.ExecContext(ctx, `INSERT INTO decisions (decision_id, at, decision, agent_id, project, operation_id, outcome, answered, call, data)
-			VALUES (?,?,?,?,?,?,?,?,?,?)`, d.ID, d.At.UnixMicro(), d.Decision, d.Agent, d.Project, d.OperationID, d.Outcome, answered(d), strings.ToLower(d.Call), string(data))
-		if err != nil {
+		if err := w.insertDecision(ctx, d, string(data)); err != nil {
 			return err
 		}
 		for _, id := range d.Rules {
@@ -48,6 +46,23 @@ func (g Gate) PutDecision(ctx context.Context, d service.Decision, made []string
 		}
 		return putMade(ctx, w, d.Session, made)
 	})
+}
+
+// insertDecision stores a new decision and makes it findable.
+func (w *writer) insertDecision(ctx context.Context, d service.Decision, data string) error {
+	if err := w.decided.load(ctx, w.conn); err != nil {
+		return err
+	}
+	done, err := w.conn.ExecContext(ctx, `INSERT INTO decisions (decision_id, at, decision, agent_id, project, operation_id, outcome, answered, call, data)
+		VALUES (?,?,?,?,?,?,?,?,?,?)`, d.ID, d.At.UnixMicro(), d.Decision, d.Agent, d.Project, d.OperationID, d.Outcome, answered(d), strings.ToLower(d.Call), data)
+	if err != nil {
+		return err
+	}
+	n, err := done.LastInsertId()
+	if err != nil {
+		return err
+	}
+	return w.decided.add(ctx, w.conn, uint64(n), decisionBody(d.Call, d.Agent, d.Project))
 }
 
 func answered(d service.Decision) int64 {

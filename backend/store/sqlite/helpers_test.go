@@ -176,7 +176,7 @@ func (h *history) dump() []string {
 	query(`SELECT * FROM operations ORDER BY n`)
 	query(`SELECT * FROM search_parts ORDER BY part`)
 	query(`SELECT * FROM projected`)
-	firsts, err := h.searchParts(context.Background())
+	firsts, err := h.searchParts(context.Background(), searchFirsts)
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -100,9 +101,11 @@ type list struct {
 	filter queue.Filter
 	where  []string // what a row of operations (o) must satisfy, the text aside; begins after the cursor
 	args   []any
-	open   bool   // only open ones
-	match  string // FTS5 query of the text, or empty
-	tags   string // FTS5 query of agent, kind and ends, or empty
+	open   bool      // only open ones
+	until  time.Time // when to stop looking; the zero time is never
+	cut    bool      // it stopped before all was looked at
+	match  string    // FTS5 query of the text, or empty
+	tags   string    // FTS5 query of agent, kind and ends, or empty
 }
 
 // newList returns nil for a list that is known to be empty.
@@ -340,10 +343,15 @@ func (l *list) walkMatching(ctx context.Context, limit int) ([]place, error) {
 	}
 }
 
-// searchParts returns where each part of the full-text index begins, part 1 first.
-func (s *Store) searchParts(ctx context.Context) ([]int64, error) {
+const (
+	searchFirsts  = `SELECT first FROM search_parts ORDER BY part`
+	decidedFirsts = `SELECT first FROM decided_parts ORDER BY part`
+)
+
+// searchParts returns where each part of a full-text index begins, part 1 first.
+func (s *Store) searchParts(ctx context.Context, query string) ([]int64, error) {
 	var firsts []int64
-	return firsts, s.rows(ctx, `SELECT first FROM search_parts ORDER BY part`, nil, func(rows *sql.Rows) error {
+	return firsts, s.rows(ctx, query, nil, func(rows *sql.Rows) error {
 		var first int64
 		err := rows.Scan(&first)
 		firsts = append(firsts, first)
@@ -359,7 +367,7 @@ func (l *list) indexed(ctx context.Context, terms string, satisfying bool, limit
 	if err != nil {
 		return nil, err
 	}
-	firsts, err := l.searchParts(ctx)
+	firsts, err := l.searchParts(ctx, searchFirsts)
 	if err != nil {
 		return nil, err
 	}
@@ -379,6 +387,9 @@ func (l *list) indexed(ctx context.Context, terms string, satisfying bool, limit
 	}
 	none := len(found)
 	for part := len(firsts); part > 0 && len(found)-none < limit; part-- {
+		if l.cut = !l.until.IsZero() && time.Now().After(l.until); l.cut {
+			break
+		}
 		err := l.built(ctx, fmt.Sprintf(`SELECT %s FROM search_%d AS s%s WHERE search_%[2]d MATCH ?%[4]s ORDER BY s.rowid DESC LIMIT ?`, columns, part, join, and),
 			slices.Concat(args, []any{limit - len(found) + none}), scanPlace(&found))
 		if err != nil {
@@ -396,7 +407,7 @@ func (l *list) matching(ctx context.Context, places []place, limit int) ([]place
 	if err != nil {
 		return nil, err
 	}
-	firsts, err := l.searchParts(ctx)
+	firsts, err := l.searchParts(ctx, searchFirsts)
 	if err != nil {
 		return nil, err
 	}

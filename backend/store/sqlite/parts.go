@@ -8,14 +8,16 @@ import (
 	"sort"
 )
 
-// partSize is how many operations a part of the search index takes. A smaller one makes common prefixes
+// partSize is how many rows a part of a search index takes. A smaller one makes common prefixes
 // cheaper, a larger one rare words.
 const partSize = 32768
 
-// parts is the writer's side of the full-text index: which parts there are, and statements for them. What
+// parts is the writer's side of a full-text index: which parts there are, and statements for them. What
 // it remembers is of one connection and its last commit; forget starts over.
 type parts struct {
-	size   int // operations in a part
+	name   string // of the index's tables: name_parts, name_1, name_2, ...
+	used   string // counts what the last part has, from its first on
+	size   int    // rows in a part
 	loaded bool
 	firsts []uint64 // of part 1, 2, ...
 	room   int      // of the last part
@@ -41,7 +43,7 @@ func (p *partStatements) close() error {
 
 func (p *parts) forget() error {
 	err := p.last.close()
-	*p = parts{size: p.size}
+	*p = parts{name: p.name, used: p.used, size: p.size}
 	return err
 }
 
@@ -50,7 +52,7 @@ func (p *parts) load(ctx context.Context, conn *sql.Conn) error {
 	if p.loaded {
 		return nil
 	}
-	rows, err := conn.QueryContext(ctx, `SELECT first FROM search_parts ORDER BY part`)
+	rows, err := conn.QueryContext(ctx, `SELECT first FROM `+p.name+`_parts ORDER BY part`)
 	if err != nil {
 		return err
 	}
@@ -67,8 +69,7 @@ func (p *parts) load(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	var used int
-	if err := conn.QueryRowContext(ctx, `SELECT count(*) FROM operations WHERE n >= ? AND n <= (SELECT indexed FROM projected)`,
-		p.firsts[len(p.firsts)-1]).Scan(&used); err != nil {
+	if err := conn.QueryRowContext(ctx, p.used, p.firsts[len(p.firsts)-1]).Scan(&used); err != nil {
 		return err
 	}
 	p.room, p.loaded = p.size-used, true
@@ -83,15 +84,15 @@ func (p *parts) drop(ctx context.Context, conn *sql.Conn) error {
 	}
 	p.loaded = true
 	for part := 1; part <= n; part++ {
-		if _, err := conn.ExecContext(ctx, fmt.Sprintf(`DROP TABLE search_%d`, part)); err != nil {
+		if _, err := conn.ExecContext(ctx, fmt.Sprintf(`DROP TABLE %s_%d`, p.name, part)); err != nil {
 			return err
 		}
 	}
-	_, err := conn.ExecContext(ctx, `DELETE FROM search_parts`)
+	_, err := conn.ExecContext(ctx, `DELETE FROM `+p.name+`_parts`)
 	return err
 }
 
-// add indexes a new operation, the one with the highest n so far.
+// add indexes a new row, the one with the highest n so far.
 func (p *parts) add(ctx context.Context, conn *sql.Conn, n uint64, body string) error {
 	if p.room <= 0 {
 		if err := p.grow(ctx, conn, n); err != nil {
@@ -107,15 +108,16 @@ func (p *parts) add(ctx context.Context, conn *sql.Conn, n uint64, body string) 
 	return err
 }
 
-// grow begins a new part with operation n.
+// grow begins a new part with row n.
 func (p *parts) grow(ctx context.Context, conn *sql.Conn, n uint64) error {
 	part := len(p.firsts) + 1
+	table := fmt.Sprintf("%s_%d", p.name, part)
 	for _, text := range []string{
-		createIndex(fmt.Sprintf("search_%d", part)),
+		createIndex(table),
 		// Every commit adds a segment. Merging more of them at a time rewrites each word less often.
-		fmt.Sprintf(`INSERT INTO search_%d (search_%[1]d, rank) VALUES ('automerge', 16)`, part),
-		fmt.Sprintf(`INSERT INTO search_%d (search_%[1]d, rank) VALUES ('crisismerge', 32)`, part),
-		fmt.Sprintf(`INSERT INTO search_parts (part, first) VALUES (%d, %d)`, part, n),
+		fmt.Sprintf(`INSERT INTO %s (%[1]s, rank) VALUES ('automerge', 16)`, table),
+		fmt.Sprintf(`INSERT INTO %s (%[1]s, rank) VALUES ('crisismerge', 32)`, table),
+		fmt.Sprintf(`INSERT INTO %s_parts (part, first) VALUES (%d, %d)`, p.name, part, n),
 	} {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
 			return err
@@ -152,10 +154,10 @@ func (p *parts) statements(ctx context.Context, conn *sql.Conn, part int) (*part
 		return nil, err
 	}
 	var err error
-	if p.last.insert, err = conn.PrepareContext(ctx, fmt.Sprintf(`INSERT INTO search_%d (rowid, body) VALUES (?, ?)`, part)); err != nil {
+	if p.last.insert, err = conn.PrepareContext(ctx, fmt.Sprintf(`INSERT INTO %s_%d (rowid, body) VALUES (?, ?)`, p.name, part)); err != nil {
 		return nil, err
 	}
-	if p.last.delete, err = conn.PrepareContext(ctx, fmt.Sprintf(`DELETE FROM search_%d WHERE rowid = ?`, part)); err != nil {
+	if p.last.delete, err = conn.PrepareContext(ctx, fmt.Sprintf(`DELETE FROM %s_%d WHERE rowid = ?`, p.name, part)); err != nil {
 		return nil, err
 	}
 	p.last.part = part

@@ -76,7 +76,7 @@ func (r Recordings) Append(ctx context.Context, rec human.Recording, events []hu
 		return human.Wrap(human.Internal, err, "the events of recording %s cannot be counted", rec.ID)
 	}
 	chunk := packer.EncodeAll(lines.Bytes(), nil)
-	return r.store.do(ctx, func(ctx context.Context, w *writer) error {
+	err = r.store.do(ctx, func(ctx context.Context, w *writer) error {
 		var n, last uint64
 		err := w.conn.QueryRowContext(ctx, `SELECT n, last FROM recordings WHERE recording_id = ?`, rec.ID).Scan(&n, &last)
 		if err != nil {
@@ -95,6 +95,11 @@ func (r Recordings) Append(ctx context.Context, rec human.Recording, events []hu
 		_, err = w.conn.ExecContext(ctx, `UPDATE recordings SET running = ?, last = ?, data = ? WHERE n = ?`, rec.Running(), last, string(data), n)
 		return err
 	})
+	if err != nil || rec.Running() {
+		return err
+	}
+	_ = r.index(ctx, rec.ID) // it is stored; the next Open makes up for this
+	return nil
 }
 
 // missing makes a NotFound error of a row that is not there.

@@ -72,6 +72,15 @@ func searchBody(o human.Operation, details string) string {
 	}
 	var b strings.Builder
 	b.WriteString(agentTag(o.AgentID) + " " + kindTag(o.Kind) + " " + stateTag(o.State))
+	for _, t := range foundTexts(o) {
+		b.WriteByte('\n')
+		for word := range words(segment(t)) {
+			if b.Len() >= bodyText/2 {
+				break
+			}
+			b.WriteString(foundMark + word + " ")
+		}
+	}
 	for _, t := range texts {
 		if t == "" {
 			continue
@@ -83,6 +92,27 @@ func searchBody(o human.Operation, details string) string {
 		}
 	}
 	return b.String()
+}
+
+// foundMark begins the words that findings and suggestions are found by, so that a search among them meets no other text.
+const foundMark = mark + "f"
+
+// foundTexts are what an operator found or suggested, as its agent reads it.
+func foundTexts(o human.Operation) []string {
+	if o.Result == nil {
+		return nil
+	}
+	kept := o.Result.Kept()
+	texts := slices.Clone(kept.KeyFindings)
+	for _, s := range kept.Suggestions {
+		texts = append(texts, s.Text)
+	}
+	return texts
+}
+
+// words yields the words of a segmented text, as the index's tokenizer would.
+func words(segmented string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(segmented, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
 }
 
 // wordless says whether r belongs to a script that is written without spaces between words, or, as Korean,
@@ -136,7 +166,12 @@ func separates(r rune) bool { return r == 0 || unicode.Is(unicode.Co, r) }
 
 // matchText turns what a person typed into an FTS5 query: each word a quoted phrase, the last also the
 // beginning of a longer one. It is empty when the text has no letter and no digit.
-func matchText(text string) (string, error) {
+func matchText(text string) (string, error) { return matchMarked(text, "") }
+
+// matchFound is matchText among the findings.
+func matchFound(text string) (string, error) { return matchMarked(text, foundMark) }
+
+func matchMarked(text, before string) (string, error) {
 	if len(text) > maxQuery {
 		return "", human.BadField("text", "is %d bytes long; search takes at most %d", len(text), maxQuery)
 	}
@@ -146,6 +181,13 @@ func matchText(text string) (string, error) {
 		for part, whole := range runs(word) {
 			if !strings.ContainsFunc(part, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 				continue
+			}
+			if before != "" {
+				var b strings.Builder
+				for word := range words(part) {
+					b.WriteString(before + word + " ")
+				}
+				part = strings.TrimSpace(b.String())
 			}
 			phrases, star = append(phrases, quote(part)), ""
 			if !whole {

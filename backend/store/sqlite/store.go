@@ -45,9 +45,10 @@ type Options struct {
 	Mirror func(Mirrored) error
 
 	// For tests: less of everything reaches every branch.
-	narrow    int // rows sorted at once; 0 is the constant narrow
-	partSize  int // operations in a part of the search index; 0 is the constant partSize
-	lateTexts int // texts that the search index may lack; 0 is the constant lateTexts
+	narrow    int           // rows sorted at once; 0 is the constant narrow
+	partSize  int           // operations in a part of the search index; 0 is the constant partSize
+	searchFor time.Duration // how long one search looks; 0 is the constant searchTime
+	lateTexts int           // texts that the search index may lack; 0 is the constant lateTexts
 }
 
 // A Store is one open file. It is safe for concurrent use. One process at a time may append to the
@@ -62,6 +63,7 @@ type Store struct {
 	reads   *sql.DB
 	prepped prepared
 	narrow  int
+	seeks   time.Duration // how long one search looks
 
 	queue  pending
 	writer sync.WaitGroup
@@ -90,7 +92,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 		return nil, human.Wrap(human.Unavailable, err, "the data folder %s cannot be used (%s); check its permissions and its disk, or choose another folder",
 			dir, reason(err))
 	}
-	s := &Store{file: file, now: opts.Now, key: opts.Key, mirror: opts.Mirror, narrow: cmp.Or(opts.narrow, narrow)}
+	s := &Store{file: file, now: opts.Now, key: opts.Key, mirror: opts.Mirror, narrow: cmp.Or(opts.narrow, narrow), seeks: cmp.Or(opts.searchFor, searchTime)}
 	s.late.most = cmp.Or(opts.lateTexts, lateTexts)
 	if s.now == nil {
 		s.now = time.Now
@@ -111,11 +113,16 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if s.reads, err = connect(file, readers, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)"); err != nil {
 		return nil, err
 	}
-	w := &writer{Store: s, cache: newCache(), parts: parts{size: cmp.Or(opts.partSize, partSize)}}
+	w := &writer{Store: s, cache: newCache(),
+		parts:   parts{name: "search", used: `SELECT count(*) FROM operations WHERE n >= ? AND n <= (SELECT indexed FROM projected)`, size: cmp.Or(opts.partSize, partSize)},
+		decided: parts{name: "decided", used: `SELECT count(*) FROM decisions WHERE n >= ?`, size: cmp.Or(opts.partSize, partSize)}}
 	if err := w.start(ctx, steps); err != nil {
 		return nil, errors.Join(err, w.disconnect())
 	}
 	s.writer.Go(w.run)
+	if err := s.Recordings().indexOld(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
 }
 

@@ -164,9 +164,10 @@ type writer struct {
 	stmts struct {
 		begin, commit, head, load, details, event, remove, insert, state, data, projected, receipt, lastReceipt, unseal *sql.Stmt
 	}
-	cache *cache
-	parts parts
-	tip   tip // within a transaction that appends; between them, log alone is kept
+	cache   *cache
+	parts   parts // of operations
+	decided parts // of the gatekeeper's decisions
+	tip     tip   // within a transaction that appends; between them, log alone is kept
 
 	indexed  uint64 // projected.indexed, as this writer knows it
 	appended bool   // something of ours
@@ -206,6 +207,9 @@ func (w *writer) start(ctx context.Context, steps []string) error {
 		if err := w.transact(ctx, func() error { return w.rebuild(ctx) }); err != nil {
 			return storageError(err, w.file)
 		}
+	}
+	if err := w.indexOld(ctx); err != nil {
+		return storageError(err, w.file)
 	}
 	if err := w.conn.QueryRowContext(ctx, `SELECT indexed FROM projected`).Scan(&w.indexed); err != nil {
 		return storageError(err, w.file)
@@ -289,7 +293,7 @@ func (w *writer) discard() error {
 
 func (w *writer) closeStatements() error {
 	st := &w.stmts
-	errs := []error{w.parts.forget()}
+	errs := []error{w.parts.forget(), w.decided.forget()}
 	for _, s := range []**sql.Stmt{&st.begin, &st.commit, &st.head, &st.load, &st.details, &st.event, &st.remove, &st.insert, &st.state, &st.data, &st.projected,
 		&st.receipt, &st.lastReceipt, &st.unseal} {
 		if *s != nil {
@@ -390,7 +394,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 			_, err = w.stmts.commit.ExecContext(ctx)
 		}
 		if err != nil {
-			err = errors.Join(err, w.parts.forget())
+			err = errors.Join(err, w.parts.forget(), w.decided.forget())
 			// SQLite has rolled back by itself after some errors; then this one fails and does no harm.
 			_, _ = w.conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
 		}

@@ -52,6 +52,7 @@ type Deps struct {
 	Queue     *queue.Queue
 	Keys      Keys
 	Settings  Settings
+	Search    human.Searcher
 	Doctor    func(context.Context) ([]human.DoctorCheck, error)
 	Sample    func(context.Context) error // starts the sample agent and returns
 	Console   fs.FS                       // the built frontend, index.html at its root

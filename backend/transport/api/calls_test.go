@@ -150,6 +150,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/agents/clients/{id}/undo", text("/api/agents/clients/codex/undo"), nil, 401, 403, 403, 503},
 		{"POST /api/agents/clients/{id}/prove", text("/api/agents/clients/codex/prove"), nil, 401, 403, 403, 503},
 		{"DELETE /api/agents/{name}", func() string { h.agent("gone"); return "/api/agents/gone" }, nil, 401, 403, 403, 204},
+		{"GET /api/search", text("/api/search?q=shop"), nil, 401, 403, 403, 200},
 		{"GET /api/attempts", text("/api/attempts?all=true"), nil, 401, 403, 403, 200},
 		{"POST /api/attempts/{id}/dismiss", text("/api/attempts/at_none/dismiss"), nil, 401, 403, 403, 404},
 		{"GET /api/settings", nil, nil, 401, 403, 403, 200},

@@ -56,7 +56,7 @@ func openFixture(t testing.TB, change func(*Deps, *queue.Options)) *fixture {
 	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Key: keys.Current})
 	must(t, err)
 	h.store = store
-	deps := Deps{Keys: store, ReceiptKeys: keys, Operator: "ada", Version: "1.2.3", Log: log}
+	deps := Deps{Keys: store, Search: store, ReceiptKeys: keys, Operator: "ada", Version: "1.2.3", Log: log}
 	opts := queue.Options{MaxPending: 100_000, Log: log, Receipts: &receipt.Maker{Key: keys.Current}}
 	if change != nil {
 		change(&deps, &opts)

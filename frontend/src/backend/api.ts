@@ -5,7 +5,7 @@ import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
 import type {
-  Action, Agent, Answer, Attempt, Chain, Check, DraftRequest, Drafts, Edits, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
+  Action, Agent, Answer, Attempt, Chain, Check, DraftRequest, Drafts, Edits, HitList, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
 } from '../lib/wire';
 
 export interface Query {
@@ -60,6 +60,11 @@ export class Api {
 
   operation(id: string): Promise<Operation> {
     return this.#get(`/api/human/operations/${encodeURIComponent(id)}`);
+  }
+
+  /** What has all words of a text, by group; of each at most `limit`. */
+  async find(q: string, limit: number, group = ''): Promise<HitList[]> {
+    return (await this.#get<{ groups: HitList[] | null }>('/api/search' + search({ q, limit, group }))).groups ?? [];
   }
 
   async events(id: string): Promise<TimelineEvent[]> {

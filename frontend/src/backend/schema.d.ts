@@ -1963,6 +1963,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search operations, recordings, findings and decisions of the gatekeeper
+         * @description For: operator.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -3835,6 +3855,60 @@ export interface components {
             /** @description What people changed in them, the most frequent first, at most 5. */
             usual: components["schemas"]["UsualChange"][];
         };
+        Hit: {
+            /** @enum {string} */
+            action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+            agent_id?: string;
+            /**
+             * @description Of an approval that was answered.
+             * @enum {string}
+             */
+            answer?: "approve" | "deny";
+            /**
+             * Format: date-time
+             * @description When it last changed, began or was decided.
+             */
+            at: string;
+            /**
+             * @description Of the gatekeeper.
+             * @enum {string}
+             */
+            decision?: "allow" | "ask" | "deny";
+            decision_id?: string;
+            /**
+             * Format: int64
+             * @description Of a finding: how many pieces of evidence it rests on.
+             */
+            evidence?: number;
+            /** @description Where the words stand, if not in the title. */
+            excerpt?: string;
+            /**
+             * Format: int64
+             * @description Of a recording: where in it, in nanoseconds from its start.
+             */
+            offset_ns?: number;
+            /** @description Of a decision: the question that was asked, if one was. */
+            operation_id?: string;
+            recording_id?: string;
+            /** @enum {string} */
+            risk?: "none" | "low" | "medium" | "high" | "critical";
+            /** @enum {string} */
+            state?: "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined";
+            /** @description Plain text. */
+            title: string;
+        };
+        HitList: {
+            /**
+             * Format: int64
+             * @description How many were found, at most 100.
+             */
+            count: number;
+            /** @enum {string} */
+            group: "operations" | "recordings" | "findings" | "decisions";
+            hits: components["schemas"]["Hit"][];
+            /** @description There may be more than count. */
+            more?: boolean;
+        };
         Input: {
             /** @description Names prompt; its parameter is must. */
             code?: string;
@@ -5175,6 +5249,10 @@ export interface components {
             x: number;
             /** Format: int64 */
             y: number;
+        };
+        SearchResult: {
+            /** @description Those that have something, in the order of the parameter group. */
+            groups: components["schemas"]["HitList"][];
         };
         SeenRequest: {
             /** @enum {string} */
@@ -9689,6 +9767,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /** @description All words, the last also as the beginning of a longer one. Chinese, Japanese and Korean by character. */
+                q: string;
+                /** @description Only this one; absent: all. */
+                group?: "operations" | "recordings" | "findings" | "decisions";
+                /** @description Of each group; 0: 5. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResult"];
+                };
             };
             /** @description An error; nothing was changed. */
             default: {

@@ -11,6 +11,8 @@ export interface Command {
   group: 'move' | 'answer' | 'go' | 'help';
   /** Whether it can be done now. What cannot be done is not offered. */
   when: () => boolean;
+  /** A dangerous answer: it has a chord of its own, and the palette does not offer it. */
+  risky?: () => boolean;
   run: () => void;
 }
 

@@ -130,6 +130,9 @@ export interface Group {
   rows: { setting: Setting; words: SettingWords }[];
 }
 
+/** The words of a setting, where it has any. */
+export const wordsOf = (key: string): SettingWords | undefined => parts.find(({ settings }) => key in settings)?.settings[key];
+
 /** Sorts settings into the view's groups. A setting without words shows its key and the server's description, last. */
 export function grouped(settings: readonly Setting[]): Group[] {
   // The view shows theme, language and the door for phones apart.

@@ -29,7 +29,7 @@ export class Deciding implements Controller {
     const when = (): boolean => opened.ready;
     const approve = { label: m.approve, group: 'answer' as const, when: () => when() && !opened.unproven, run: () => void this.approve() };
     return [
-      opened.op && dangerous(opened.op) ? { ...approve, id: 'approve-risky', keys: ['Mod+Shift+a'] } : { ...approve, id: 'approve', keys: ['a'] },
+      opened.op && dangerous(opened.op) ? { ...approve, id: 'approve-risky', keys: ['Mod+Shift+a'], risky: () => true } : { ...approve, id: 'approve', keys: ['a'] },
       { id: 'deny', label: m.deny_with_reason, keys: ['d'], group: 'answer', when, run: () => void this.deny() },
     ];
   }

@@ -190,7 +190,7 @@ export class Permission implements Controller {
   commands(): Command[] {
     const when = (): boolean => this.opened.ready;
     return [
-      { id: 'answer', label: () => answerWord(this.picked, this.rules), keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.comparing, run: () => void this.answer() },
+      { id: 'answer', label: () => answerWord(this.picked, this.rules), keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.comparing, risky: () => !!this.question && risky(this.picked, this.question.verdict), run: () => void this.answer() },
       { id: 'refuse', label: m.perm_deny, keys: ['d'], group: 'answer', when, run: () => void this.refuse() },
       { id: 'allow', label: m.perm_allow, keys: ['a'], group: 'answer', when: () => when() && !!this.opened.op && mild(this.opened.op), run: () => void this.allow() },
       ...[1, 2, 3, 4, 5, 6].map((n) => this.#choice(n)),

@@ -322,7 +322,7 @@ export class Plan implements Controller {
     const here = (): boolean => edits() && !!this.editing.find(this.at) && !this.editing.open;
     const many = (): boolean => edits() && !this.single;
     return [
-      this.opened.op && dangerous(this.opened.op) ? { ...confirm, id: 'confirm-risky', keys: ['Mod+Shift+a'] } : { ...confirm, id: 'confirm', keys: ['a'] },
+      this.opened.op && dangerous(this.opened.op) ? { ...confirm, id: 'confirm-risky', keys: ['Mod+Shift+a'], risky: () => true } : { ...confirm, id: 'confirm', keys: ['a'] },
       {
         id: 'send', label: () => (this.editing.changed ? m.plan_send({ n: this.count }) : this.words ? (this.single ? m.plan_send_stop() : m.plan_send_words()) : m.plan_send_none()), keys: ['Mod+Enter'], group: 'answer',
         when: () => ready() && this.canModify && (this.editing.changed ? !this.opened.unproven : !!this.words), run: () => void this.send(),
