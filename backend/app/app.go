@@ -32,6 +32,7 @@ import (
 	"deskbell/backend/platform/window"
 	"deskbell/backend/plugins"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/outbox"
 	"deskbell/backend/queue/receipt"
 	"deskbell/backend/queue/stepup"
 	"deskbell/backend/record"
@@ -92,6 +93,7 @@ type App struct {
 	plans     *plan.Service
 	stepUp    *stepup.Service
 
+	outbox  *outbox.Service
 	samples *cli.Samples
 	api     *api.Server
 	callers *callers.Service
@@ -157,6 +159,7 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 		return nil, err
 	}
 	a.openPlans()
+	a.openOutbox()
 	if err = a.openStepUp(ctx); err != nil {
 		return nil, err
 	}
@@ -272,6 +275,7 @@ func (a *App) jobs() map[string]func(context.Context) error {
 		"gatekeeper": a.gate.Run,
 		"callers":    a.callers.Run,
 		"audits":     a.audits.Run,
+		"outbox":     a.outbox.Run,
 		"updates":    a.watchUpdates,
 		"backups":    func(ctx context.Context) error { a.backups.Run(ctx, a.log); return nil },
 		"wake": func(ctx context.Context) error {

@@ -282,7 +282,7 @@ func (a *App) openPlans() {
 func (a *App) openAPI() (err error) {
 	tool := mcp.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcp.Ringer { return mcp.ForQueue(a.queue, a.library, by) },
-		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans})
+		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans, Knowledge: a.settings.Sinks.Knowledge})
 	a.samples = cli.NewSamples(a.store, a.Dir, a.log)
 	a.opens(func() error { a.samples.Close(); return nil })
 	a.clients = newClients(a.Dir, func(context.Context) (cli.Keys, error) { return kept{a.store}, nil },
@@ -293,7 +293,7 @@ func (a *App) openAPI() (err error) {
 	}
 	a.audits = &receipt.Watch{Audit: audit, Now: time.Now, Log: a.log}
 	d := api.Deps{
-		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp,
+		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp, Outbox: a.outbox,
 		Callers: a.callers, Clients: a.clients, Runs: journals(a.Dir), Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits,
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
 			p := Program(a.Version, a.Built, nil)

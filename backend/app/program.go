@@ -50,7 +50,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 		Keys:    keysIn,
 		Backups: func(dir string) cli.Backups { return backups.New(dir, time.Now, nil, nil) },
 		ServeMCP: func(ctx context.Context, s cli.MCP, in io.Reader, out io.Writer) error {
-			return mcp.ServeRemote(ctx, s.Find, s.Key, in, out, mcp.Options{Version: version, Permission: s.Permission, Patience: s.Patience})
+			return mcp.ServeRemote(ctx, s.Find, s.Key, in, out, mcp.Options{Version: version, Permission: s.Permission, Patience: s.Patience, Knowledge: s.Knowledge})
 		},
 		MCPProxy: serveProxy,
 		Sessions: terminalSessions{},
@@ -79,6 +79,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 		ReceiptKeys: receiptkeys.Public,
 		Sources:     ready,
 		Model:       model,
+		Webhook:     webhook,
 		Summaries: func(p cli.Place) []human.Diagnosis {
 			return registry(p.Dir, p.Config.Settings(), masking.New()).Checks()
 		},

@@ -24,6 +24,7 @@ import (
 const (
 	Database = "deskbell.db"
 	Log      = "deskbell.log"
+	Finished = "human.log"     // the finished requests
 	Socket   = "deskbell.sock" // on which the server listens, too
 	Agents   = "known_agents"  // whose processes the server knows
 

@@ -22,20 +22,35 @@ const service = "deskbell"
 // longest is how long the system may take; somebody may have to unlock their keychain meanwhile.
 const longest = time.Minute
 
-// Variable is the environment variable with the key, whatever the model.
-const Variable = "DESKBELL_MODEL_KEY"
+// The environment variables with the key, whatever the model, and with the secret of the webhook.
+const (
+	Variable        = "DESKBELL_MODEL_KEY"
+	WebhookVariable = "DESKBELL_WEBHOOK_SECRET"
+)
 
 // own are the providers' own hosts, with the variables that others read keys for them from. Such a key goes nowhere
 // else: it was not meant for the server behind another model.base_url.
 var own = map[string]string{"api.anthropic.com": "ANTHROPIC_API_KEY", "api.openai.com": "OPENAI_API_KEY"}
 
-// An Account is what a key is for: a server, by host and port. A key that was set for one is not sent to another.
-type Account struct{ Host string }
+// An Account is what a key is for: a server, by host and port, as a model or as a webhook. A key that was set for one is not sent to
+// another.
+type Account struct {
+	Host    string
+	Webhook bool
+}
 
-func (a Account) user() string { return "model " + a.Host }
+func (a Account) user() string {
+	if a.Webhook {
+		return "webhook " + a.Host
+	}
+	return "model " + a.Host
+}
 
 // variables are those that may have the key, the first that has one wins.
 func (a Account) variables() []string {
+	if a.Webhook {
+		return []string{WebhookVariable}
+	}
 	if v := own[a.Host]; v != "" {
 		return []string{Variable, v}
 	}
@@ -70,9 +85,18 @@ func (a Account) Find(ctx context.Context) (from string, err error) {
 // Key returns the key for a host. A server that is not a provider's own may need none: without one, or without a keychain,
 // the key is then "".
 func Key(ctx context.Context, host string) (string, error) {
-	key, _, err := Get(ctx, Account{host})
+	return optional(ctx, Account{Host: host}, own[host] != "")
+}
+
+// Secret returns the secret of the webhook at a host; "" without one, or without a keychain.
+func Secret(ctx context.Context, host string) (string, error) {
+	return optional(ctx, Account{Host: host, Webhook: true}, false)
+}
+
+func optional(ctx context.Context, a Account, needed bool) (string, error) {
+	key, _, err := Get(ctx, a)
 	kind := human.KindOf(err)
-	if err != nil && own[host] == "" && (kind == human.NotFound || kind == human.Unavailable && !errors.Is(err, errLocked)) {
+	if err != nil && !needed && (kind == human.NotFound || kind == human.Unavailable && !errors.Is(err, errLocked)) {
 		return "", nil
 	}
 	return key, err

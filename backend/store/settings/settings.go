@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/outbox"
 	"deskbell/backend/summary"
 )
 
@@ -253,6 +254,36 @@ func checkFolders(v any) error {
 		}
 	}
 	return nil
+}
+
+func checkFolder(v any) error {
+	if v.(string) == "" {
+		return nil
+	}
+	return checkFolders([]string{v.(string)})
+}
+
+// checkWebhook takes an address without anything secret in it: https, or http on this machine.
+func checkWebhook(v any) error {
+	text := v.(string)
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(strings.ReplaceAll(text, outbox.SecretPlace, "secret"))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" || strings.Contains(u.Host, "secret") {
+		return human.Errorf(human.Invalid, "it must be an address such as https://example.org/hook, without a user or a fragment")
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return human.Errorf(human.Invalid, "it must begin with https:// unless it is on this machine")
+	}
+	return nil
+}
+
+func checkWebhookBody(v any) error {
+	if v.(string) == "" {
+		return nil
+	}
+	return outbox.CheckBody(v.(string))
 }
 
 func checkRules(v any) error {

@@ -22,6 +22,16 @@ type Settings struct {
 	Plan          Plan
 	Updates       Updates
 	Phone         Phone
+	Sinks         Sinks
+}
+
+// Sinks are where finished requests go besides the journal (H15).
+type Sinks struct {
+	Knowledge   bool
+	Log         bool
+	Folder      string
+	WebhookURL  string
+	WebhookBody string
 }
 
 // Phone says whether phones on the same network come in, and where.
@@ -361,6 +371,34 @@ var Table = []Setting{
 		Doc:   "Operators who all have to agree on a plan, by name.",
 		check: checkNames,
 		bind:  func(s *Settings) any { return &s.Plan.Operators },
+	},
+	{
+		Key: "sinks.knowledge", Default: true, Restart: true,
+		Doc:  "Offer each agent what came of its own requests as MCP resources, with full-text search.",
+		bind: func(s *Settings) any { return &s.Sinks.Knowledge },
+	},
+	{
+		Key: "sinks.log", Default: true,
+		Doc:  "Write each finished request as a line of JSON to human.log in the data folder, without secrets. At 8 MB it is moved aside; three older files are kept.",
+		bind: func(s *Settings) any { return &s.Sinks.Log },
+	},
+	{
+		Key: "sinks.folder", Default: "",
+		Doc:   "A folder that gets a file human_operation_ID.json for each finished request, without secrets, such as one in an agent's workspace. It must exist. Empty: none.",
+		check: checkFolder,
+		bind:  func(s *Settings) any { return &s.Sinks.Folder },
+	},
+	{
+		Key: "sinks.webhook.url", Default: "",
+		Doc:   "An address that each finished request is posted to, without secrets. {secret} in it is replaced by the secret of `deskbell webhook set-secret`; without it, that secret signs each request. Empty: none.",
+		check: checkWebhook,
+		bind:  func(s *Settings) any { return &s.Sinks.WebhookURL },
+	},
+	{
+		Key: "sinks.webhook.body", Default: "",
+		Doc:   "What is posted: JSON with places such as {{json .Text}}. Empty: the whole document.",
+		check: checkWebhookBody,
+		bind:  func(s *Settings) any { return &s.Sinks.WebhookBody },
 	},
 	{
 		Key: "updates.check", Default: false,

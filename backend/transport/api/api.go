@@ -67,6 +67,7 @@ type Deps struct {
 	Runs      Runs
 	Clients   Clients
 	StepUp    *stepup.Service
+	Outbox    Outbox
 	Phones    *Phones
 	Callers   *callers.Service // nil: whoever has an operator's token may use it
 	MCP       http.Handler     // at /mcp; its requests carry an agent's key, and ActorOf knows whose

@@ -86,11 +86,18 @@ type Notifications struct {
 // A Model is the model in the settings: its name, the host that it is asked at, and its key for that host.
 type Model struct {
 	Name, Host string
-	Key        ModelKey
+	Key        Key
 }
 
-// A ModelKey is the key of one model, in the system's keychain or the environment.
-type ModelKey interface {
+// A Webhook is the webhook in the settings: where it leads, its secret, and a delivery of a sample.
+type Webhook struct {
+	Host   string
+	Secret Key
+	Test   func(context.Context) error
+}
+
+// A Key is that of one model, or the secret of a webhook, in the system's keychain or the environment.
+type Key interface {
 	// Find says where a key is: a variable's name, or "keychain". NotFound without one, Unavailable where there is
 	// no keychain. It blocks while the keychain waits to be unlocked.
 	Find(ctx context.Context) (from string, err error)
@@ -144,6 +151,8 @@ type Program struct {
 	Notifications func(ctx context.Context) Notifications
 	// Model is the model in the settings; the error says why there is none.
 	Model func(p Place) (Model, error)
+	// Webhook is the webhook in the settings; the error says why there is none.
+	Webhook func(p Place) (Webhook, error)
 	// Summaries says what is wrong with summarizers, and how far those of the user's own are confined.
 	Summaries func(p Place) []human.Diagnosis
 	// Sources says what of the operator's work could be recorded in this session.
@@ -372,7 +381,7 @@ func (s *shell) root() *cobra.Command {
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(), s.phoneCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{
-			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),
+			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.modelCommand(), s.webhookCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

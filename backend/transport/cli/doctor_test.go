@@ -19,7 +19,7 @@ import (
 	"deskbell/backend/store/settings"
 )
 
-type noKey struct{ ModelKey }
+type noKey struct{ Key }
 
 func (noKey) Find(context.Context) (string, error) { return "", errors.New("no key") }
 

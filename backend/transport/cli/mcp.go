@@ -13,12 +13,13 @@ import (
 	"deskbell/backend/human"
 )
 
-// An MCP is what `deskbell mcp` serves: the Deskbell that Find finds, with an agent's key. Permission and Patience are as in the
-// options of the MCP server.
+// An MCP is what `deskbell mcp` serves: the Deskbell that Find finds, with an agent's key. The rest is as in the options
+// of the MCP server.
 type MCP struct {
 	Find       func() (url string, err error)
 	Key        string
 	Permission bool
+	Knowledge  bool
 	Patience   time.Duration
 }
 
@@ -53,11 +54,16 @@ func (s *shell) mcp(ctx context.Context, name string, serves MCP) (err error) {
 		if key == "" {
 			return human.Errorf(human.Unauthorized, "a Deskbell elsewhere needs a key: set DESKBELL_KEY to one that was made there")
 		}
+		serves.Knowledge = true // its settings are elsewhere, too
 	} else {
-		_, err = s.home(ctx)
-	}
-	if err != nil {
-		return err
+		place, err := s.place()
+		if err == nil {
+			_, err = s.findOrStart(ctx, place)
+		}
+		if err != nil {
+			return err
+		}
+		serves.Knowledge = place.Config.Settings().Sinks.Knowledge
 	}
 	if key == "" {
 		var drop func() error
@@ -68,15 +74,6 @@ func (s *shell) mcp(ctx context.Context, name string, serves MCP) (err error) {
 	}
 	serves.Find, serves.Key = s.server, key
 	return s.ServeMCP(ctx, serves, s.in, s.out)
-}
-
-// home is the URL of the server of the data folder, started where needed.
-func (s *shell) home(ctx context.Context) (string, error) {
-	place, err := s.place()
-	if err != nil {
-		return "", err
-	}
-	return s.findOrStart(ctx, place)
 }
 
 // mint makes a key that lives until drop.

@@ -43,23 +43,25 @@ func (s *shell) modelCommand() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{
 			Use: "set-key", Short: "Store the model's key in the keychain; it is read from standard input", Args: cobra.NoArgs,
-			RunE: s.withModel(func(ctx context.Context, m Model) error {
-				text, err := s.secret("Key: ")
-				if err != nil {
-					return err
-				}
-				if err := m.Key.Set(ctx, text); err != nil {
-					return err
-				}
-				s.printf("The key for %s is in the keychain.\n", visible(m.Host))
-				return nil
-			}),
+			RunE: s.withModel(func(ctx context.Context, m Model) error { return s.setKey(ctx, "key", m.Host, m.Key) }),
 		},
 		&cobra.Command{
 			Use: "remove-key", Short: "Delete the model's key from the keychain", Args: cobra.NoArgs,
 			RunE: s.withModel(func(ctx context.Context, m Model) error { return m.Key.Remove(ctx) }),
 		})
 	return c
+}
+
+// setKey reads a key or secret and stores it.
+func (s *shell) setKey(ctx context.Context, what, host string, key Key) error {
+	text, err := s.secret(strings.ToUpper(what[:1]) + what[1:] + ": ")
+	if err == nil {
+		err = key.Set(ctx, text)
+	}
+	if err == nil {
+		s.printf("The %s for %s is in the keychain.\n", what, visible(host))
+	}
+	return err
 }
 
 func (s *shell) withModel(do func(context.Context, Model) error) func(*cobra.Command, []string) error {

@@ -41,8 +41,9 @@ type Ringer interface {
 	// Summary tells in Markdown what humans did lately for this agent; limit 0 is the usual number, a
 	// zero since is no bound.
 	Summary(ctx context.Context, limit int, since time.Time) (string, error)
-	// List returns the agent's operations in one of the states, last changed first, without details.
-	List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error)
+	// List returns the agent's operations in one of the states, last changed first, without details; only those with all the words of
+	// text, where it has any.
+	List(ctx context.Context, states []human.State, text string, limit int) ([]human.Operation, error)
 	// Receipts returns the receipts of the answers to an operation of this agent, as JSON.
 	Receipts(ctx context.Context, id human.OperationID) (json.RawMessage, error)
 	// Actions returns what was done in a recording that came with an answer to this agent, with words in
@@ -81,6 +82,8 @@ type Options struct {
 	// Plans has plans confirmed for the tool confirm_plan; without it there is no such tool.
 	Plans Planner
 
+	// Knowledge offers what came of an agent's requests as resources.
+	Knowledge bool
 	// Permission lists the tool permission, for a client that asks with it; over HTTP the client's address says so.
 	Permission bool
 
@@ -156,6 +159,9 @@ func (t *tool) server(x *exchange) *mcp.Server {
 			Logger:       slog.New(quiet{t.opts.Log.Handler()}),
 		})
 	s.AddTool(definition(), t.handler(x, (*call).answer))
+	if t.opts.Knowledge {
+		t.addKnowledge(s, x)
+	}
 	if t.opts.Gate != nil {
 		s.AddTool(permissionDefinition(), t.handler(x, (*call).permission))
 	}

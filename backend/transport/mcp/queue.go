@@ -70,8 +70,8 @@ func (r queueRinger) Summary(ctx context.Context, limit int, since time.Time) (s
 	return s.Text, err
 }
 
-func (r queueRinger) List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error) {
-	page, err := r.q.List(ctx, r.by, queue.Filter{States: states, Order: queue.Recent, Limit: limit})
+func (r queueRinger) List(ctx context.Context, states []human.State, text string, limit int) ([]human.Operation, error) {
+	page, err := r.q.List(ctx, r.by, queue.Filter{States: states, Text: text, Order: queue.Recent, Limit: limit})
 	return page.Operations, err
 }
 

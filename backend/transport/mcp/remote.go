@@ -60,8 +60,8 @@ func (r remote) Summary(ctx context.Context, limit int, since time.Time) (string
 }
 
 // List implements Ringer.
-func (r remote) List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error) {
-	page, err := r.Client.List(ctx, client.Filter{States: states, Order: "recent", Limit: limit})
+func (r remote) List(ctx context.Context, states []human.State, text string, limit int) ([]human.Operation, error) {
+	page, err := r.Client.List(ctx, client.Filter{States: states, Text: text, Order: "recent", Limit: limit})
 	return page.Operations, err
 }
 

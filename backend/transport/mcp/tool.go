@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -217,19 +218,12 @@ func (c *call) pending(ctx context.Context, a arguments) (reading, error) {
 		limit = usual
 	}
 	limit = min(limit, most)
-	var open, over []human.State
-	for _, s := range human.States {
-		if s.Terminal() {
-			over = append(over, s)
-		} else {
-			open = append(open, s)
-		}
-	}
-	waiting, err := c.ringer.List(ctx, open, limit)
+	open := slices.DeleteFunc(slices.Clone(human.States), human.State.Terminal)
+	waiting, err := c.ringer.List(ctx, open, "", limit)
 	if err != nil {
 		return reading{}, err
 	}
-	ended, err := c.ringer.List(ctx, over, most)
+	over, err := c.ringer.List(ctx, ended, "", most)
 	if err != nil {
 		return reading{}, err
 	}
@@ -237,7 +231,7 @@ func (c *call) pending(ctx context.Context, a arguments) (reading, error) {
 	for _, op := range waiting {
 		r.Pending = append(r.Pending, lineOf(op))
 	}
-	for _, op := range ended {
+	for _, op := range over {
 		if op.DeliveredAt == nil && len(r.Unread) < limit {
 			r.Unread = append(r.Unread, lineOf(op))
 		}

@@ -5,7 +5,7 @@ import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
 import type {
-  Action, Agent, Answer, Attempt, Chain, Check, DraftRequest, Drafts, Edits, HitList, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
+  Action, Agent, Answer, Attempt, Chain, Check, DraftRequest, Drafts, Edits, HitList, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
 } from '../lib/wire';
 
 export interface Query {
@@ -292,6 +292,15 @@ export class Api {
   }
 
   /** What can write summaries, and what may be sent to models. */
+  async sinks(): Promise<Sink[]> {
+    return (await this.#get<{ sinks: Sink[] | null }>('/api/sinks')).sinks ?? [];
+  }
+
+  /** Delivers a sample to one of them, now. */
+  testSink(name: Sink['name']): Promise<void> {
+    return this.#post(`/api/sinks/${name}/test`, {});
+  }
+
   async summarizers(): Promise<Summarizers> {
     const all = await this.#get<{ [K in keyof Summarizers]: Summarizers[K] | null }>('/api/summarizers');
     return { summarizers: all.summarizers ?? [], problems: all.problems ?? [], consents: all.consents ?? [], folder: all.folder ?? '' };

@@ -2065,6 +2065,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sinks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where finished requests go besides the journal, and what was not delivered yet
+         * @description For: operator.
+         */
+        get: operations["listSinks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sinks/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver a sample now
+         * @description For: operator.
+         */
+        post: operations["testSink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stepup": {
         parameters: {
             query?: never;
@@ -5394,6 +5434,28 @@ export interface components {
             key_id: string;
             means?: string;
             operator: string;
+        };
+        SinkState: {
+            /** @enum {string} */
+            name: "log" | "folder" | "webhook";
+            on: boolean;
+            /** @description Why the last attempt failed, where it did. */
+            problem?: string;
+            /**
+             * Format: date-time
+             * @description When the oldest that waits was noted.
+             */
+            since?: string;
+            /** @description The file, the folder, or the webhook's host. */
+            to?: string;
+            /**
+             * Format: int64
+             * @description Documents that were not delivered yet.
+             */
+            waiting: number;
+        };
+        Sinks: {
+            sinks: components["schemas"]["SinkState"][];
         };
         SnoozeRequest: {
             operation_id: string;
@@ -9986,6 +10048,64 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["SettingList"];
                 };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sinks"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testSink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: "log" | "folder" | "webhook";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error; nothing was changed. */
             default: {

@@ -18,6 +18,7 @@ export type Role = Actor['role'];
 export type Actor = Schemas['Actor'];
 export type Message = Schemas['Message'];
 export type Answer = Schemas['Answer'];
+export type Sink = Schemas['SinkState'];
 export type StepResult = Schemas['StepResult'];
 export type CodeComment = Schemas['CodeComment'];
 export type FocusResult = Schemas['FocusResult'];

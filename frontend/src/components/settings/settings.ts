@@ -46,6 +46,16 @@ const parts: Part[] = [
     },
   },
   {
+    title: m.part_sinks,
+    settings: {
+      'sinks.knowledge': { name: m.name_sinks_knowledge, doc: m.doc_sinks_knowledge },
+      'sinks.log': { name: m.name_sinks_log, doc: m.doc_sinks_log },
+      'sinks.folder': { name: m.name_sinks_folder, doc: m.doc_sinks_folder },
+      'sinks.webhook.url': { name: m.name_sinks_webhook_url, doc: m.doc_sinks_webhook_url },
+      'sinks.webhook.body': { name: m.name_sinks_webhook_body, doc: m.doc_sinks_webhook_body },
+    },
+  },
+  {
     title: m.part_updates,
     settings: {
       'updates.check': { name: m.name_updates_check, doc: m.doc_updates_check },
