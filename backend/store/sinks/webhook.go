@@ -88,10 +88,14 @@ func (w Webhook) Put(ctx context.Context, d outbox.Document, text []byte) error 
 	}
 	defer reply.Body.Close()
 	said, _ := io.ReadAll(io.LimitReader(reply.Body, mostReply)) // only to say more
-	if reply.StatusCode < 200 || reply.StatusCode > 299 {
-		return human.Errorf(human.Unavailable, "the webhook at %s answered %d %s: %s", w.Host(), reply.StatusCode, http.StatusText(reply.StatusCode), human.OneLine(hide(string(said), secret), 200))
+	if reply.StatusCode >= 200 && reply.StatusCode <= 299 {
+		return nil
 	}
-	return nil
+	status := strings.TrimSpace(fmt.Sprintf("%d %s", reply.StatusCode, http.StatusText(reply.StatusCode)))
+	if why := human.OneLine(hide(string(said), secret), 200); why != "" {
+		return human.Errorf(human.Unavailable, "the webhook at %s answered %s: %s", w.Host(), status, why)
+	}
+	return human.Errorf(human.Unavailable, "the webhook at %s answered %s", w.Host(), status)
 }
 
 func hide(text, secret string) string {
