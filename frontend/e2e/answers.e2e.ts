@@ -158,6 +158,7 @@ test('hands-on work: steps are checked off, fields are filled, the answer has bo
   await app.openOperation(op.operation_id);
   await app.page.getByRole('textbox', { name: /plan_name/ }).fill('Team');
   await expect(app.page.getByText('1 of 2 filled')).toBeVisible();
+  await app.page.getByRole('button', { name: 'Done', exact: true }).click();
   await app.button('Send answer').click();
   const answered = await bot.until(op.operation_id, (o) => !!o.result);
   expect(answered.result?.fields).toMatchObject({ plan_name: 'Team' });

@@ -90,7 +90,8 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
 
   await field(app, 'plan_name').fill('Scale');
   await expect(app.page.getByText('Corrected by you; picked')).toBeVisible();
-  await app.page.getByLabel('Note for the agent').fill('The renewal date is not shown.');
+  await app.page.getByRole('textbox', { name: 'Your answer' }).fill('The renewal date is not shown.');
+  await app.page.getByRole('button', { name: 'Done', exact: true }).click();
   await vendor.click(desktop, 'csv');
   await expect(app.page.getByRole('region', { name: 'Downloads' })).toContainText('prices-2026.csv');
 

@@ -14,8 +14,8 @@ interface Drafts {
   summaries: { summary_id: string; summarizer: string; state: string; report: { findings: Finding[]; suggestions: Finding[]; line: string }; instead_of?: string }[];
 }
 
-const rows = (app: Console) => app.page.getByRole('region', { name: 'Key findings' }).locator('[data-finding-row]');
-const words = (app: Console) => app.page.getByRole('region', { name: 'Key findings' }).locator('.say');
+const rows = (app: Console) => app.page.getByRole('region', { name: /^(Key findings|Drafted from)/ }).locator('[data-finding-row]');
+const words = (app: Console) => app.page.getByRole('region', { name: /^(Key findings|Drafted from)/ }).locator('.say');
 const leaves = (app: Console) => app.page.getByRole('group', { name: /^What the agent will get/ });
 const drafts = (server: Server, id: string): Promise<Drafts> => server.operator.call('GET', `/api/human/operations/${id}/summaries`);
 
@@ -94,9 +94,12 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await page.mouse.up();
     const kept = ['Ask Mei for the invoice', all[3] ?? '', 'The plan is Scale 2026', all[2] ?? '', ...all.slice(4)];
     await expect(words(app)).toHaveText(kept);
-    await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText(`${kept.length} to send, 1 removed`);
+    await expect(app.page.locator('#find-findings + span')).toContainText(`${kept.length} to send, 1 removed`);
 
+    await app.button('Edit summary').click();
     await page.getByRole('textbox', { name: 'Summary' }).fill('Read plan and prices.');
+    await app.press('Enter');
+    await app.page.getByRole('button', { name: 'Done', exact: true }).click();
     // The switches stand below what is sent, which has just become longer.
     await expect(leaves(app)).toContainText('Read plan and prices.');
     await page.getByRole('switch', { name: /small screenshots?, on request/ }).check();
@@ -115,7 +118,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     app.errors.length = 0; // a broken line logs errors of its own
     await open(app, id);
     await expect(words(app)).toHaveText(kept);
-    await expect(page.getByRole('textbox', { name: 'Summary' })).toHaveValue('Read plan and prices.');
+    await expect(page.getByRole('group', { name: 'Summary' })).toContainText('Read plan and prices.');
     await expect(page.getByRole('switch', { name: /^Complete recording/ })).not.toBeChecked();
     await expect(page.getByText('drafted by summarizer “Browser”, edited by you')).toBeVisible();
 
@@ -257,10 +260,11 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await app.button('Use this draft').click();
     await page.getByRole('button', { name: 'Use this draft', exact: true }).click();
     await expect(words(app)).toHaveCount(before + 1); // what was taken over is the operator's own
+    await app.page.getByRole('button', { name: 'Done', exact: true }).click();
     await app.press(`${mod}+Enter`);
     await bot.until(op.operation_id, (o) => !!o.result);
     // The page leaves for the answered request by itself; only then is it left for another.
-    await expect(page.getByRole('status').filter({ hasText: 'Answered by mei' })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: 'Done by mei' })).toBeVisible();
 
     // How each fared, what may be sent, and taking that back.
     await app.go('settings');
@@ -303,7 +307,7 @@ test('forty findings, long and hostile ones, have room at every width and are te
   await expect(page.getByRole('dialog')).toContainText('Move up');
   await expect(page.getByRole('dialog')).toContainText('Add suggestion');
   await app.press('Escape');
-  await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText('39 to send, 1 removed');
+  await expect(app.page.locator('#find-findings + span')).toContainText('39 to send, 1 removed');
   await app.button('Keep for later').click();
   await expect(page.getByText('Nothing leaves this machine')).toHaveCount(0);
   await expect.poll(async () => (await server.operator.operation(op.operation_id)).draft?.findings?.filter((finding) => finding.cut).length).toBe(1);

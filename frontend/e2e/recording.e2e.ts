@@ -105,10 +105,11 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   await app.button('Remove').click();
   await expect.poll(async () => (await edits(server.operator, id)).cuts).toHaveLength(1);
   await app.button('Back to findings').click();
+  await app.page.getByRole('button', { name: 'Done', exact: true }).click();
   await app.button(/^Send to/).click();
   const answered = await bot.until(op.operation_id, (o) => !!o.result);
   expect(answered.result?.attachments).toEqual([id]);
-  expect(answered.result?.fields?.steps_done).toBe('1');
+  expect(answered.result?.steps).toMatchObject([{ step: 1, verdict: 'done' }]);
   const given = await actions(bot, id);
   expect(given.actions.map((action) => action.type)).toContain('type');
   expect(given.actions.map((action) => action.words)).not.toContain('Pressed Enter');
@@ -122,7 +123,8 @@ test('a recording that is kept back does not go to the agent', async ({ app, ser
   await app.openOperation(op.operation_id);
   await app.button('Review findings').click();
   await app.page.getByRole('switch', { name: /^Complete recording/ }).uncheck();
-  await app.page.getByLabel('Note for the agent').fill('Done by hand');
+  await app.page.getByRole('textbox', { name: 'Your answer' }).fill('Done by hand');
+  await app.page.getByRole('button', { name: 'Done', exact: true }).click();
   await app.button(/^Send to/).click();
   expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.attachments ?? []).toEqual([]);
   await expect(actions(bot, id)).rejects.toThrow('404');

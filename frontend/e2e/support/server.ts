@@ -23,6 +23,8 @@ export interface Finding {
 
 export interface Answered {
   decision?: 'approve' | 'deny';
+  verdict?: string;
+  steps?: { step: number; verdict?: string; note?: string; at?: string; attachments?: string[] }[];
   human_input?: string;
   execution_result?: string;
   summary?: string;
@@ -49,7 +51,7 @@ export interface Operation {
   ended?: { by: { role: string; name: string }; reason?: string };
   delivered_at?: string;
   snoozed_until?: string;
-  draft?: { human_input?: string; summary?: string; findings?: Finding[]; suggestions?: Finding[] };
+  draft?: { human_input?: string; summary?: string; verdict?: string; steps?: { step: number }[]; findings?: Finding[]; suggestions?: Finding[] };
 }
 
 export interface Ring {

@@ -1,6 +1,7 @@
 import { ended, title } from '../lib/life';
 import { timeOfDay } from '../lib/time';
 import type { Operation, TimelineEvent } from '../lib/wire';
+import { verdictOf } from '../state/workverdict';
 import { m } from '../paraglide/messages';
 import { channelWord } from '../state/wording';
 import { kindOf } from './index';
@@ -30,6 +31,8 @@ export function outcomeWord(op: Operation): string {
   if (op.state === 'completed') {
     if (op.result?.decision === 'approve') return m.outcome_approved();
     if (op.result?.decision === 'deny') return m.outcome_denied();
+    const verdict = verdictOf(op.result?.verdict);
+    if (verdict) return verdict.outcome();
     return m.outcome_answered();
   }
   if (op.state === 'cancelled') return op.ended?.by.role === 'system' ? m.outcome_timeout() : m.outcome_cancelled();
@@ -58,6 +61,8 @@ export function endSentence(op: Operation, name: string, time: string): string {
   if (ending) return ending(op, name, time);
   if (op.result?.decision === 'approve') return m.ended_approved_by({ name, time });
   if (op.result?.decision === 'deny') return m.ended_denied_by({ name, time });
+  const verdict = verdictOf(op.result?.verdict);
+  if (verdict) return verdict.ended({ name, time });
   if (op.result) return m.ended_answered_by({ name, time });
   if (op.state === 'declined') return m.ended_declined_by({ name, time });
   return op.ended?.by.role === 'system' ? m.ended_timeout({ time }) : m.ended_cancelled_by({ name, time });

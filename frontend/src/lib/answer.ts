@@ -1,4 +1,5 @@
 import type { Task } from './planwire';
+import { stepsField, stepsOf } from './steps';
 import type { Answer, CodeComment, FieldSource, Finding, FocusResult, Json, StepResult } from './wire';
 
 /** A finding in a form: its key tells it from the others for as long as the page stands, wherever it is moved. */
@@ -25,7 +26,7 @@ export interface AnswerForm {
   tasks: Task[] | null;
   task_by_task: boolean;
   /** How the work ended, or what a review came to; '' while nothing is chosen. */
-  verdict: Answer['verdict'] | '';
+  verdict: NonNullable<Answer['verdict']> | '';
   /** Of work on the desktop: what was noted of its steps. */
   steps: StepResult[];
   /** Of a review: comments on lines, and what was found of each thing to look at. */
@@ -54,7 +55,7 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     summary: answer?.summary ?? '',
     // Where there are findings, these only say the same again.
     key_findings: findings.length ? [] : [...(answer?.key_findings ?? [])],
-    fields: { ...answer?.fields },
+    fields: Object.fromEntries(Object.entries(answer?.fields ?? {}).filter(([name]) => name !== stepsField)),
     field_sources: { ...answer?.field_sources },
     findings,
     suggestions: (answer?.suggestions ?? []).map(withKey),
@@ -63,7 +64,7 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     tasks: answer?.plan?.tasks ?? null,
     task_by_task: answer?.plan?.task_by_task ?? false,
     verdict: answer?.verdict ?? '',
-    steps: [...(answer?.steps ?? [])],
+    steps: stepsOf(answer),
     comments: [...(answer?.comments ?? [])],
     focus: [...(answer?.focus ?? [])],
     response: (answer?.response as AnswerForm['response'] | undefined) ?? null,

@@ -172,7 +172,7 @@ export function resultOf(op: Pick<Operation, 'operation_id' | 'action_type'>, an
   const plain = (list: Finding[] | undefined) => list?.map(({ text, kind, evidence: refs, by_hand }) => ({ text, kind, ...(refs.length && { evidence: refs.map((ref) => labelOf(evidence, ref)) }), by_hand }));
   return JSON.stringify({
     status: 'completed', operation_id: op.operation_id, action_type: op.action_type,
-    human_input: answer.human_input, execution_result: answer.execution_result, summary: answer.summary,
+    verdict: answer.verdict, human_input: answer.human_input, steps: answer.steps, execution_result: answer.execution_result, summary: answer.summary,
     findings: plain(answer.findings), key_findings: answer.key_findings, fields: answer.fields, suggestions: plain(answer.suggestions), attachments: answer.attachments, ...(given.length && { recordings: given }),
   });
 }

@@ -14,6 +14,7 @@ import type { Draft } from './draft.svelte';
 import { OpenRecording } from './recording.svelte';
 import { ticker } from './ticker.svelte';
 import { appWindow } from './window.svelte';
+import { verdicts, type WorkVerdict } from './workverdict';
 
 type Place = 'answer' | 'ask';
 
@@ -25,7 +26,7 @@ export class OpenOperation {
   /** Of kinds that are answered by more than a form. */
   readonly controller: Controller | undefined;
   /** Why the last try to answer was not even sent: the field that is missing. */
-  missing = $state<'' | 'reason' | 'answer' | 'edits'>('');
+  missing = $state<'' | 'reason' | 'answer' | 'words' | 'edits'>('');
   /** What stands beside an operation that is recorded, or that the gatekeeper asks about: more of it, or what was said. */
   side = $state<'more' | 'talk'>('more');
   #places = new Map<Place, HTMLElement>();
@@ -143,10 +144,28 @@ export class OpenOperation {
     if (await this.app.recorder.stop()) this.app.route.go('findings', this.id);
   }
 
+  /** Sets how the work ended, or takes it back. */
+  judge(verdict: WorkVerdict): void {
+    const { form } = this.draft;
+    form.verdict = form.verdict === verdict ? '' : verdict;
+    this.missing = '';
+    this.draft.touch();
+  }
+
+  /** Whether it may be sent as far as its verdict goes: work by hand has one. */
+  get judged(): boolean {
+    return !this.kind.work || this.draft.form.verdict !== '';
+  }
+
   /** Sends the answer as it is written; without one it asks for it. */
   async send(): Promise<boolean> {
     const op = this.op;
-    if (!op) return false;
+    if (!op || !this.judged) return false;
+    if (['partly', 'could_not'].includes(this.draft.form.verdict) && !this.draft.form.human_input.trim()) {
+      this.missing = 'words';
+      this.focus('answer');
+      return false;
+    }
     if (isEmpty(this.draft.form) && this.given.length === 0) {
       this.missing = 'answer';
       this.focus('answer');
@@ -225,12 +244,19 @@ export class OpenOperation {
   answers(): Command[] {
     const when = (): boolean => this.ready;
     return [
-      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.unproven && !this.recording && !this.sifts, run: () => void this.send() },
+      ...this.verdicts(),
+      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.unproven && !this.recording && !this.sifts && this.judged, run: () => void this.send() },
       { id: 'review', label: m.rec_stop_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !!this.recording && !this.app.recorder.busy, run: () => void this.stopAndReview() },
       { id: 'sift', label: m.find_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && this.sifts, run: () => this.app.route.go('findings', this.id) },
       { id: 'findings', label: m.find_review, keys: [], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => this.app.route.go('findings', this.id) },
       { id: 'decline', label: m.decline_more, keys: ['d'], group: 'answer', when, run: () => this.app.dialogs.open({ kind: 'reason', ids: [this.id] }) },
     ];
+  }
+
+  /** How the work ended, by one key. */
+  verdicts(): Command[] {
+    if (!this.kind.work) return [];
+    return verdicts.map(({ value, key, label }) => ({ id: `verdict-${value}`, label: () => m.verdict_cmd({ what: label() }), keys: [key], group: 'answer', when: () => this.ready, run: () => this.judge(value) }));
   }
 
   #others(): Command[] {

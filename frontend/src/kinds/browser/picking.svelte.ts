@@ -2,6 +2,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { corrected, fill, picks, wallTime } from '../../lib/browsing';
 import { wanted, type Wanted } from '../../lib/details';
 import { ended } from '../../lib/life';
+import { stepsField } from '../../lib/steps';
 import type { Take } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
@@ -11,7 +12,7 @@ import type { OpenRecording } from '../../state/recording.svelte';
 import { errorText } from '../../state/sentences.svelte';
 
 /** Fields of other views, which are not picked from a page. */
-const taken: readonly string[] = ['steps_done', 'choice'];
+const taken: readonly string[] = [stepsField, 'choice'];
 
 /** The fields of an operation in a browser: picked from its pages, or typed. */
 export class Picking implements Controller {

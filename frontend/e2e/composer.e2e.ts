@@ -1,0 +1,190 @@
+import { McpClient } from './support/mcp';
+import type { Operation } from './support/server';
+import { accessible, accessibleInBothThemes, type Console, expect, fits, mod, resize, test, type Agent } from './support/test';
+
+interface Result {
+  status: string;
+  operation_id: string;
+  verdict?: string;
+  human_input?: string;
+  summary?: string;
+  next?: string;
+  fields?: Record<string, string>;
+  findings?: { text: string; by_hand?: boolean }[];
+  steps?: { step: number; verdict?: string; note?: string; at?: string; attachments?: string[] }[];
+}
+
+/** What an agent asks for over MCP. */
+async function ask(bot: Agent, kind: string, details: Record<string, unknown>, description = 'Export the signed contract'): Promise<{ mcp: McpClient; id: string; result: () => Promise<Result> }> {
+  const mcp = await McpClient.connect(bot);
+  const { operation_id: id } = await mcp.human<Result>({ action: 'invoke', action_type: kind, description, details, wait_seconds: 0 });
+  return { mcp, id, result: () => mcp.human<Result>({ action: 'check_result', operation_id: id }) };
+}
+
+const answer = (app: Console) => app.page.getByRole('textbox', { name: 'Your answer' });
+const verdict = (app: Console, name: string) => app.page.getByRole('group', { name: 'Did it work?' }).getByRole('button', { name });
+const saved = async (app: Console, id: string, is: (draft: Operation['draft']) => boolean): Promise<void> =>
+  expect.poll(async () => is((await app.server.operator.operation(id)).draft)).toBe(true);
+
+test('desktop work: steps, a verdict by one key and a text; the agent reads them over MCP', async ({ app, bot }) => {
+  const { id, result } = await ask(bot, 'desktop', { app: 'Signer', action_sequence: ['Open Signer', 'Export as PDF/A', 'Check the audit page', 'Close Signer'] });
+  await app.open();
+  await app.openOperation(id);
+  const send = app.button('Send answer');
+  await expect(send).toBeDisabled();
+
+  // Keys on a step: done, failed, skipped, and a note that they do not act on.
+  const step = (name: string) => app.page.getByRole('checkbox', { name });
+  await step('Open Signer').focus();
+  await app.press('Space');
+  await expect(step('Open Signer')).toBeChecked();
+  await app.press('ArrowDown', 'x', 'n');
+  const note = app.page.getByRole('textbox', { name: 'Note on step 2' });
+  await expect(note).toBeFocused();
+  await app.page.keyboard.type('x 1-3: the menu is gray');
+  await app.press('Enter');
+  await expect(step('Export as PDF/A')).toBeFocused();
+  await app.press('ArrowDown', '-');
+  await app.button('Step 4 failed').click();
+  await app.button('Step 4 failed').click(); // and back again
+  await expect(app.page.getByText('1 of 4 done, 1 failed, 1 skipped')).toBeVisible();
+  await expect(verdict(app, 'Done')).toHaveAttribute('aria-pressed', 'false');
+
+  // A verdict by one key, outside of text fields; what is partly done needs words.
+  await app.page.locator('#operation-title').focus();
+  await app.press('1');
+  await expect(verdict(app, 'Done')).toHaveAttribute('aria-pressed', 'true');
+  await expect(send).toBeEnabled();
+  await app.press('2');
+  await expect(verdict(app, 'Partly')).toHaveAttribute('aria-pressed', 'true');
+  await app.press(`${mod}+Enter`);
+  await expect(app.page.getByRole('alert')).toContainText('Write what isn\'t done');
+  await expect(answer(app)).toBeFocused();
+  expect((await bot.operation(id)).result).toBeUndefined();
+  await app.page.keyboard.type('Menu **Export** is gray. 1, 2, 3');
+  await expect(verdict(app, 'Partly')).toHaveAttribute('aria-pressed', 'true');
+  await saved(app, id, (draft) => draft?.human_input === 'Menu **Export** is gray. 1, 2, 3' && draft.steps?.length === 3);
+
+  // All of it outlives a reload.
+  await app.page.reload();
+  await app.armed();
+  await expect(verdict(app, 'Partly')).toHaveAttribute('aria-pressed', 'true');
+  await expect(answer(app)).toHaveValue('Menu **Export** is gray. 1, 2, 3');
+  await expect(step('Open Signer')).toBeChecked();
+  await expect(app.page.getByText('x 1-3: the menu is gray')).toBeVisible();
+  await app.press(`${mod}+Enter`);
+  await bot.until(id, (op) => !!op.result);
+  const got = await result();
+  expect(got).toMatchObject({ status: 'completed', verdict: 'partly', human_input: 'Menu **Export** is gray. 1, 2, 3' });
+  expect(got.next).toContain('did a part');
+  expect(got.steps?.every(({ at }) => at && !Number.isNaN(Date.parse(at)))).toBe(true);
+  expect(got.steps?.map(({ at: _at, ...step }) => step)).toEqual([{ step: 1, verdict: 'done' }, { step: 2, verdict: 'failed', note: 'x 1-3: the menu is gray' }, { step: 3, verdict: 'skipped' }]);
+  // What it came to stays to be read.
+  await expect(app.page.getByText(/^Partly done by mei/)).toBeVisible();
+  await expect(app.page.locator('dd strong').first()).toHaveText('Export');
+  await expect(step('Open Signer')).toBeDisabled();
+  await accessible(app.page);
+});
+
+test('the whole answer: Markdown with its preview, findings and summary kept, changed, removed; one draft on both pages', async ({ app, bot, server }) => {
+  const { id, result } = await ask(bot, 'browser', { url: 'https://console.vendor.example/', data_to_extract: ['plan'] }, 'Read the plan');
+  const evidence = [{ kind: 'request', id: 'description' }];
+  await server.operator.call('POST', '/api/human/input', {
+    operation_id: id, verdict: 'done', summary: 'Read it on the page Billing.', fields: { plan: 'Scale' },
+    findings: ['The plan is Scale', 'It renews in May', 'Mail was open'].map((text) => ({ kind: 'note', text, evidence, by_hand: true })),
+  });
+  await app.open();
+  await app.openOperation(id);
+  await answer(app).fill('You are on');
+  await app.page.getByRole('link', { name: 'Open the full answer' }).click();
+  await app.armed();
+  await expect(answer(app)).toHaveValue('You are on');
+
+  // Buttons put marks around what is selected; what they make is seen beside, and undo takes it back.
+  await answer(app).press('End');
+  await app.page.keyboard.type(' Scale');
+  for (let i = 0; i < 5; i++) await app.press('Shift+ArrowLeft');
+  await app.button('Bold').click();
+  await expect(answer(app)).toHaveValue('You are on **Scale**');
+  await expect(app.page.getByRole('region', { name: 'Preview' }).locator('strong')).toHaveText('Scale');
+  await answer(app).press('End');
+  await app.page.keyboard.type('\n<img src=x onerror="document.title=1"> [x](javascript:alert(1))');
+  await expect(app.page.getByRole('region', { name: 'Preview' }).locator('img, a')).toHaveCount(0);
+  await app.page.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Preview' }).click();
+  await expect(answer(app)).toHaveCount(0);
+  await app.page.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Write' }).click();
+  await answer(app).fill('You are on **Scale**');
+
+  // The summary and the findings, inline.
+  await app.button('Edit summary').click();
+  await app.page.getByRole('textbox', { name: 'Summary' }).fill('Read under Billing.');
+  await app.press('Enter');
+  await app.page.locator('.say').nth(2).focus();
+  await app.press('x');
+  await expect(app.page.getByText('Removed by you. Stays on this machine.')).toBeVisible();
+  await app.page.locator('.say').first().focus();
+  await app.press('Alt+ArrowDown');
+  await expect(app.page.locator('.say')).toHaveText(['It renews in May', 'The plan is Scale']);
+  const leaves = app.page.getByRole('group', { name: /^What the agent will get/ });
+  await expect(leaves).toContainText('verdictdone');
+  await expect(leaves).toContainText('Read under Billing.');
+  await expect(leaves).not.toContainText('Mail was open');
+
+  // Without a verdict nothing is sent.
+  await app.page.locator('#operation-title').focus();
+  await app.press('1');
+  await expect(app.button(/^Send to/)).toBeDisabled();
+  await app.press('1');
+  await accessibleInBothThemes(app.page);
+  for (const width of [1440, 900, 400]) {
+    await resize(app.page, width);
+    await fits(app.page);
+    await expect(app.button(/^Send to/)).toBeInViewport({ ratio: 1 });
+  }
+  await resize(app.page, 1280, 800);
+  await app.press(`${mod}+Enter`);
+  await bot.until(id, (op) => !!op.result);
+  expect(await result()).toMatchObject({
+    status: 'completed', verdict: 'done', human_input: 'You are on **Scale**', summary: 'Read under Billing.', fields: { plan: 'Scale' },
+    findings: [{ text: 'It renews in May', by_hand: true }, { text: 'The plan is Scale', by_hand: true }],
+  });
+});
+
+test('an answer that could not be sent keeps its draft, and is sent again', async ({ app, bot }) => {
+  const { id, result } = await ask(bot, 'bash', { command: 'keyctl rotate' }, 'Rotate the key');
+  await app.open();
+  await app.openOperation(id);
+  await app.press('3');
+  await answer(app).fill('The token is at home');
+  await app.page.route('**/api/human/complete', (route) => route.abort());
+  await app.button('Send answer').click();
+  await expect(app.page.getByRole('alert')).toBeVisible();
+  await expect(answer(app)).toHaveValue('The token is at home');
+  await app.page.unroute('**/api/human/complete');
+  await app.armed();
+  await app.button('Send answer').click();
+  await bot.until(id, (op) => !!op.result);
+  const got = await result();
+  expect(got).toMatchObject({ verdict: 'could_not', human_input: 'The token is at home' });
+  expect(got.next).toContain('another way');
+  app.errors.length = 0; // the aborted call logs one
+});
+
+test('the answer in Chinese, and in a narrow window, in both themes', async ({ app, bot }) => {
+  const { id } = await ask(bot, 'desktop', { action_sequence: ['Open Signer', `Export ${'a-very-long-word-'.repeat(20)}`] });
+  await app.page.addInitScript(() => localStorage.setItem('deskbell.language', 'zh-CN'));
+  await app.page.goto((await app.server.invite()).console);
+  await app.openOperation(id);
+  await expect(app.page.getByRole('group', { name: '完成了吗？' })).toBeVisible();
+  for (const place of [`inbox/${id}`, `findings/${id}`]) {
+    await app.go(place);
+    await expect(app.page.getByRole('group', { name: '完成了吗？' })).toBeVisible();
+    for (const width of [1280, 760, 400]) {
+      await resize(app.page, width);
+      await fits(app.page);
+      await expect(app.page.getByRole('button', { name: /未能完成/ })).toBeInViewport();
+    }
+    await accessibleInBothThemes(app.page);
+    await resize(app.page, 1280, 800);
+  }
+});
