@@ -45,7 +45,7 @@ type stepFixture struct {
 func openStepUp(t *testing.T) *stepFixture {
 	up, err := stepup.New(t.Context(), stepup.Deps{Vault: new(memory), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
-	f := &stepFixture{fixture: openFixture(t, func(d *Deps, _ *queue.Options) { d.StepUp = up })}
+	f := &stepFixture{fixture: openFixture(t, func(d *Deps, _ *queue.Options) { d.StepUp, d.Settings = up, &fakeSettings{} })}
 	f.key = f.agent("migrator")
 	f.browser = f.signIn()
 	return f
@@ -172,6 +172,9 @@ func TestWhatElseNeedsProof(t *testing.T) {
 		t.Errorf("stricter: %d %s", r.status, r.body)
 	}
 	f.proven("PUT", "/api/gate/policy", `{"policy":"permissive"}`, http.StatusOK)
+	for _, body := range []string{`{"sinks.webhook.url":"https://example.org/in"}`, `{"plan.auto_confirm_safe_tasks":true}`, `{"phone.enabled":true}`} {
+		f.needed("PUT", "/api/settings", f.op, body, nil)
+	}
 	f.proven("PUT", "/api/stepup/pin", `{"pin":"another one"}`, http.StatusOK)
 	for _, token := range []string{f.op, f.browser} {
 		f.needed("PUT", "/api/stepup/policy", token, `{"answers":"","rules":false,"keys":false,"gatekeeper":false}`, nil)
