@@ -132,7 +132,7 @@ func (in Input) Sources() []Source {
 	has := []Source{FromAnswer}
 	var desktop, browser, terminal bool
 	for _, r := range in.Recordings {
-		terminal = terminal || len(r.Commands) > 0
+		terminal = terminal || len(r.Commands) > 0 || r.Options.Terminal != nil
 		desktop = desktop || r.Options.RecordsDesktop()
 		browser = browser || r.Options.Browser != nil
 	}

@@ -38,7 +38,9 @@ import (
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
 	"deskbell/backend/record/masking"
+	"deskbell/backend/record/term"
 	"deskbell/backend/store/backups"
+	"deskbell/backend/store/casts"
 	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/pictures"
 	"deskbell/backend/store/receiptkeys"
@@ -76,6 +78,7 @@ type App struct {
 	receiptKeys *receiptkeys.Keys
 	audits      *receipt.Watch
 	pictures    *pictures.Store
+	casts       *casts.Store
 	backups     *backups.Store
 	listener    net.Listener
 	socket      net.Listener // nil where there is none
@@ -83,6 +86,7 @@ type App struct {
 
 	queue     *queue.Queue
 	recorder  *record.Recorder // nil when recording is switched off
+	terminals *term.Service
 	library   *library.Library
 	replays   *library.Replays
 	registry  *plugins.Registry
@@ -158,6 +162,7 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 	if err = a.openGate(ctx); err != nil {
 		return nil, err
 	}
+	a.openTerminals()
 	a.openPlans()
 	a.openOutbox()
 	if err = a.openStepUp(ctx); err != nil {
@@ -285,6 +290,8 @@ func (a *App) jobs() map[string]func(context.Context) error {
 			return nil
 		},
 	}
+	jobs["terminals"] = a.terminals.Run
+	jobs["terminals of operations"] = func(ctx context.Context) error { return a.terminals.EndWith(ctx, a.follow(ctx)) }
 	if a.recorder != nil {
 		jobs["recorder"] = a.recorder.Run
 		jobs["recordings of operations"] = func(ctx context.Context) error { return a.recorder.EndWith(ctx, a.follow(ctx)) }

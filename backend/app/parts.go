@@ -24,6 +24,7 @@ import (
 	"deskbell/backend/plan"
 	"deskbell/backend/platform"
 	"deskbell/backend/platform/processes"
+	"deskbell/backend/platform/pty"
 	"deskbell/backend/plugins"
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/receipt"
@@ -31,7 +32,9 @@ import (
 	"deskbell/backend/record/library"
 	"deskbell/backend/record/masking"
 	"deskbell/backend/record/replay"
+	"deskbell/backend/record/term"
 	"deskbell/backend/store/backups"
+	"deskbell/backend/store/casts"
 	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/disk"
 	"deskbell/backend/store/keychain"
@@ -93,7 +96,8 @@ func (a *App) openQueue(ctx context.Context) error {
 		return err
 	}
 	a.pictures = pictures.New(a.Dir)
-	a.library = library.New(library.Deps{Store: a.store.Recordings(), Pictures: a.pictures, Operations: a.queue, Encode: pictures.Encode})
+	a.casts = casts.New(a.Dir)
+	a.library = library.New(library.Deps{Store: a.store.Recordings(), Pictures: a.pictures, Casts: a.casts, Operations: a.queue, Encode: pictures.Encode})
 	return nil
 }
 
@@ -270,6 +274,28 @@ func (o opinion) Ask(ctx context.Context, system, user string, schema json.RawMe
 	return string(reply.JSON), err
 }
 
+// openTerminals makes what operators run commands in. Where recording is switched off, their terminals are not recorded, either.
+func (a *App) openTerminals() {
+	d := term.Deps{
+		Operations: a.queue, Masker: a.masker, Clock: platform.Now, Open: pty.Open, Shells: pty.Shells, Environ: os.Environ, System: runtime.GOOS, Log: a.log,
+		NewID: func() human.RecordingID { return human.RecordingID(newID(human.RecordingPrefix)) },
+		Judge: func(ctx context.Context, by human.Actor, command, folder string) (human.Verdict, error) {
+			args, err := json.Marshal(map[string]string{"command": command})
+			if err != nil {
+				return human.Verdict{}, err
+			}
+			trial, err := a.gate.Try(ctx, by, human.ToolCall{Tool: "Bash", Args: args, Cwd: folder}, "")
+			return trial.Verdict, err
+		},
+	}
+	if a.settings.Recording.Enabled {
+		d.Store, d.Casts = a.store.Recordings(), a.casts
+	}
+	drafts := a.summaries.Recording(context.Background())
+	d.Changed = func(r human.Recording) { drafts(r) }
+	a.terminals = term.New(d, func() term.Options { return term.Options{Shell: a.now().Terminal.Shell} })
+}
+
 // openPlans makes what has plans confirmed.
 func (a *App) openPlans() {
 	a.plans = plan.New(plan.Deps{
@@ -314,6 +340,7 @@ func (a *App) openAPI() (err error) {
 		Hosts: a.settings.Server.AllowHosts, MaxBody: a.settings.MaxBody(), Version: a.Version, Log: a.log,
 	}
 	d.Capturer = captures{platform.Capturer()}
+	d.Terminals = a.terminals
 	if a.recorder != nil {
 		d.Recorder = withDefaults{a.recorder, a}
 	}

@@ -30,12 +30,13 @@ const (
 	ScreenSource    SourceName = "screen"    // pictures
 	FileSource      SourceName = "files"     // changes in folders the operator named
 	ClipboardSource SourceName = "clipboard" // that it changed, and what kind it holds
+	TerminalSource  SourceName = "terminal"  // commands of a terminal
 	RecorderSource  SourceName = "recorder"  // the recorder's own marks: pauses, gaps, ticks of the checklist
 )
 
 // A SourceState says what a source can deliver, and in a recording what it did deliver.
 type SourceState struct {
-	Source SourceName `json:"source" enum:"input,windows,elements,screen,files,clipboard,browser"`
+	Source SourceName `json:"source" enum:"input,windows,elements,screen,files,clipboard,browser,terminal"`
 	Status string     `json:"status" enum:"complete,partial,missing,off" doc:"partial: with gaps or without a part; off: not asked for."`
 	Code   string     `json:"code,omitempty" doc:"A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, waiting, declined, unsupported, no_browser."`
 	Detail string     `json:"detail,omitempty" doc:"What is missing and why, in a sentence."`
@@ -84,6 +85,15 @@ type RecordingOptions struct {
 	// Desktop and Browser say what is recorded: the desktop alone where both are absent.
 	Desktop *bool           `json:"desktop,omitempty" doc:"Record the whole desktop; absent: true, but with browser false."`
 	Browser *BrowserOptions `json:"browser,omitempty" doc:"Open a browser and record what is done in it; absent: none."`
+	// Terminal is set by Deskbell alone: a terminal's recording begins with it.
+	Terminal *TerminalOptions `json:"terminal,omitempty" doc:"It is the recording of a terminal."`
+}
+
+// TerminalOptions say which terminal was recorded.
+type TerminalOptions struct {
+	Shell     string `json:"shell"`
+	Folder    string `json:"folder" doc:"Where it was started."`
+	Suggested int    `json:"suggested,omitempty" doc:"How many commands the request had."`
 }
 
 // RecordsDesktop says whether the desktop is recorded.
@@ -91,7 +101,7 @@ func (o RecordingOptions) RecordsDesktop() bool {
 	if o.Desktop != nil {
 		return *o.Desktop
 	}
-	return o.Browser == nil
+	return o.Browser == nil && o.Terminal == nil
 }
 
 // A Recording is one recorded stretch of work on an operation.
@@ -171,6 +181,8 @@ const (
 	Marked          RecordedType = "mark"           // Text, the operator's note; or Step and Done, a tick of the checklist
 	GapOpened       RecordedType = "gap"            // Gap
 	RecordingEnded  RecordedType = "ended"          // Text is the reason
+	CommandBegan    RecordedType = "command_began"  // Command, without what is known at its end
+	CommandEnded    RecordedType = "command_ended"  // Command, CausedBy the event of its beginning
 )
 
 // A RecordedEvent is one raw event. It never changes once it is stored; actions are derived from it.
@@ -204,6 +216,21 @@ type RecordedEvent struct {
 	Reported    bool         `json:"reported,omitempty" doc:"An application reported it over accessibility; no input was seen."`
 	CausedBy    uint64       `json:"caused_by,omitempty" doc:"seq of the event this one belongs to."`
 	Browsing
+	Command *ShellCommand `json:"command,omitempty"`
+}
+
+// A ShellCommand is a command that was run in a terminal. How long it took is in its action's times.
+type ShellCommand struct {
+	Text       string `json:"text,omitempty" doc:"As it was run, secrets masked; absent where the shell did not keep it."`
+	Folder     string `json:"folder,omitempty" doc:"Where it was run."`
+	Exit       *int   `json:"exit_code,omitempty" doc:"Absent while it runs, or where it is not known."`
+	Output     string `json:"output,omitempty" doc:"The first and last lines of what it printed, masked; a line with an ellipsis stands for what was left out. An agent gets it where the operator shares text, else the last line of a command that failed."`
+	Lines      int    `json:"output_lines" doc:"Of its output."`
+	Bytes      int64  `json:"output_bytes"`
+	Screen     bool   `json:"screen,omitempty" doc:"It drew on the whole screen, like an editor: its output is no text."`
+	Masked     int    `json:"masked,omitempty" doc:"Secrets hidden in it and its output."`
+	Suggestion *int   `json:"suggestion,omitempty" doc:"Index of the request's command that it is."`
+	Edited     bool   `json:"edited,omitempty" doc:"It is that one with changes."`
 }
 
 // An App is a program with windows.
@@ -281,46 +308,48 @@ const (
 	Focus         ActionType = "focus"  // an application reported where the keyboard is
 	Note          ActionType = "note"   // the operator marked this moment
 	Missing       ActionType = "gap"
+	CommandRun    ActionType = "command" // in a terminal
 )
 
 // An Action is what a person did, derived from the raw events whose ids it names.
 type Action struct {
-	ID         string      `json:"action_id" doc:"a and the seq of its first event; the same however often it is derived."`
-	Type       ActionType  `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,file,change,focus,note,gap,open_page,close_page,switch_page,navigate,choose,check,hover,dialog,upload,download,pick"`
-	At         int64       `json:"at_ns" doc:"Nanoseconds from the start of the recording."`
-	End        int64       `json:"end_ns"`
-	Seqs       []uint64    `json:"child_seqs" doc:"The raw events it was derived from."`
-	Button     int         `json:"button,omitempty"`
-	Modifiers  []string    `json:"modifiers,omitempty"`
-	Key        string      `json:"key,omitempty"`
-	X          int         `json:"x,omitempty"`
-	Y          int         `json:"y,omitempty"`
-	ToX        int         `json:"to_x,omitempty"`
-	ToY        int         `json:"to_y,omitempty"`
-	DeltaX     float64     `json:"delta_x,omitempty"`
-	DeltaY     float64     `json:"delta_y,omitempty"`
-	Text       string      `json:"text,omitempty" doc:"What was typed, as meant; masked where it was secret; absent for an agent unless shared."`
-	Value      string      `json:"value,omitempty" doc:"What stood in the field afterwards."`
-	Count      int         `json:"count,omitempty" doc:"Characters typed, notches scrolled, or times a key was pressed."`
-	Hidden     string      `json:"hidden,omitempty" doc:"Why the text is hidden."`
-	Element    *Element    `json:"element,omitempty"`
-	Target     *Element    `json:"target,omitempty" doc:"Where a drag ended."`
-	App        *App        `json:"app,omitempty"`
-	Window     *Window     `json:"window,omitempty"`
-	File       *FileChange `json:"file,omitempty"`
-	Gap        *Gap        `json:"gap,omitempty"`
-	Page       *WebPage    `json:"page,omitempty" doc:"Of an action in a browser; its X, Y and bounds are then from the top left of the page's viewport, which is all of its pictures."`
-	Navigation *Navigation `json:"navigation,omitempty"`
-	Dialog     *Dialog     `json:"dialog,omitempty"`
-	Transfers  []Transfer  `json:"transfers,omitempty"`
-	Pick       *Pick       `json:"pick,omitempty"`
-	Values     []string    `json:"values,omitempty" doc:"Options chosen, or checked or unchecked."`
-	CausedBy   string      `json:"caused_by,omitempty" doc:"Id of the action that led to it: the click a navigation, popup, dialog or download came from."`
-	Before     string      `json:"before,omitempty" doc:"Id of the picture before it."`
-	After      string      `json:"after,omitempty" doc:"Id of the picture after it."`
-	Step       *int        `json:"step,omitempty" doc:"The step of the checklist it was done in."`
-	Words      string      `json:"words" doc:"One line for people, in the language asked for."`
-	Reported   bool        `json:"reported,omitempty" doc:"A program reported it over accessibility: no input was seen, so who did it and how is not known."`
-	Cut        bool        `json:"cut,omitempty" doc:"The operator left it out."`
-	Masked     bool        `json:"masked,omitempty" doc:"The operator hid its text."`
+	ID         string        `json:"action_id" doc:"a and the seq of its first event; the same however often it is derived."`
+	Type       ActionType    `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,file,change,focus,note,gap,open_page,close_page,switch_page,navigate,choose,check,hover,dialog,upload,download,pick,command"`
+	At         int64         `json:"at_ns" doc:"Nanoseconds from the start of the recording."`
+	End        int64         `json:"end_ns"`
+	Seqs       []uint64      `json:"child_seqs" doc:"The raw events it was derived from."`
+	Button     int           `json:"button,omitempty"`
+	Modifiers  []string      `json:"modifiers,omitempty"`
+	Key        string        `json:"key,omitempty"`
+	X          int           `json:"x,omitempty"`
+	Y          int           `json:"y,omitempty"`
+	ToX        int           `json:"to_x,omitempty"`
+	ToY        int           `json:"to_y,omitempty"`
+	DeltaX     float64       `json:"delta_x,omitempty"`
+	DeltaY     float64       `json:"delta_y,omitempty"`
+	Text       string        `json:"text,omitempty" doc:"What was typed, as meant; masked where it was secret; absent for an agent unless shared."`
+	Value      string        `json:"value,omitempty" doc:"What stood in the field afterwards."`
+	Count      int           `json:"count,omitempty" doc:"Characters typed, notches scrolled, or times a key was pressed."`
+	Hidden     string        `json:"hidden,omitempty" doc:"Why the text is hidden."`
+	Element    *Element      `json:"element,omitempty"`
+	Target     *Element      `json:"target,omitempty" doc:"Where a drag ended."`
+	App        *App          `json:"app,omitempty"`
+	Window     *Window       `json:"window,omitempty"`
+	File       *FileChange   `json:"file,omitempty"`
+	Gap        *Gap          `json:"gap,omitempty"`
+	Page       *WebPage      `json:"page,omitempty" doc:"Of an action in a browser; its X, Y and bounds are then from the top left of the page's viewport, which is all of its pictures."`
+	Navigation *Navigation   `json:"navigation,omitempty"`
+	Dialog     *Dialog       `json:"dialog,omitempty"`
+	Transfers  []Transfer    `json:"transfers,omitempty"`
+	Pick       *Pick         `json:"pick,omitempty"`
+	Values     []string      `json:"values,omitempty" doc:"Options chosen, or checked or unchecked."`
+	Command    *ShellCommand `json:"command,omitempty" doc:"Of an action of type command."`
+	CausedBy   string        `json:"caused_by,omitempty" doc:"Id of the action that led to it: the click a navigation, popup, dialog or download came from."`
+	Before     string        `json:"before,omitempty" doc:"Id of the picture before it."`
+	After      string        `json:"after,omitempty" doc:"Id of the picture after it."`
+	Step       *int          `json:"step,omitempty" doc:"The step of the checklist it was done in."`
+	Words      string        `json:"words" doc:"One line for people, in the language asked for."`
+	Reported   bool          `json:"reported,omitempty" doc:"A program reported it over accessibility: no input was seen, so who did it and how is not known."`
+	Cut        bool          `json:"cut,omitempty" doc:"The operator left it out."`
+	Masked     bool          `json:"masked,omitempty" doc:"The operator hid its text."`
 }

@@ -7,6 +7,7 @@ package record
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"time"
 
@@ -192,6 +193,24 @@ type PictureWriter interface {
 	Put(f *Frame) (id string, fresh bool, bytes int64, err error)
 	Sync() error
 	Close() error
+}
+
+// Casts keeps what terminals printed, one file of each recording, as lines.
+type Casts interface {
+	// Create makes the file of a recording; Conflict where there is one.
+	Create(id human.RecordingID) (CastFile, error)
+	// Open reads it from its beginning; NotFound without.
+	Open(id human.RecordingID) (io.ReadCloser, error)
+	// Mend cuts off half a line that a crash left at the end, and appends lines. No file is no error.
+	Mend(id human.RecordingID, lines []byte) error
+	// Delete removes and overwrites it. No file is no error.
+	Delete(id human.RecordingID) error
+}
+
+// A CastFile is appended to. What was written survives a kill of the process; a loss of power only after Sync.
+type CastFile interface {
+	io.WriteCloser
+	Sync() error
 }
 
 // Operations is what the recorder asks of the queue.

@@ -73,6 +73,9 @@ func checkOptions(o human.RecordingOptions) (human.RecordingOptions, error) {
 		folders[i] = filepath.Clean(f)
 	}
 	o.Folders = folders
+	if o.Terminal != nil {
+		return o, human.BadField("options.terminal", "is set by Deskbell alone; start the operation's terminal")
+	}
 	if o.Browser != nil {
 		browser, err := checkBrowser(*o.Browser)
 		if err != nil {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -78,23 +79,39 @@ func (r *Recorder) lookAfterCrash(ctx context.Context) error {
 		return err
 	}
 	for _, rec := range running {
-		seq := rec.Counts.Events // as stored with the last events
-		for e, err := range r.deps.Store.Events(ctx, rec.ID, seq) {
-			if err != nil {
-				return err
-			}
-			seq, rec.Span = e.Seq, max(rec.Span, e.At)
+		if rec.Options.Terminal != nil {
+			continue // package term's
 		}
-		ended := rec.StartedAt.Add(time.Duration(rec.Span))
-		gap := human.Gap{From: rec.Span, To: rec.Span, Reason: "crash"} // no one knows how long it lasted
-		rec.State, rec.Reason, rec.Complete, rec.NearLimit, rec.EndedAt = human.RecordingInterrupted, "crash", false, false, &ended
-		rec.Gaps = append(rec.Gaps, gap)
-		rec.Counts.Events = seq + 1
-		event := human.RecordedEvent{Seq: seq + 1, At: rec.Span, Source: human.RecorderSource, Type: human.GapOpened, Gap: &gap}
-		if err := r.deps.Store.Append(ctx, rec, []human.RecordedEvent{event}); err != nil {
+		if err := Interrupt(ctx, r.deps.Store, rec); err != nil {
 			return err
 		}
 		r.deps.Log.Warn("a recording was interrupted; it is kept up to its last moment", "recording", rec.ID)
+	}
+	return nil
+}
+
+// Interrupt ends a recording whose process has died while it ran.
+func Interrupt(ctx context.Context, store Store, rec human.Recording) error {
+	seq := rec.Counts.Events // as stored with the last events
+	for e, err := range store.Events(ctx, rec.ID, seq) {
+		if err != nil {
+			return err
+		}
+		seq, rec.Span = e.Seq, max(rec.Span, e.At)
+	}
+	ended := rec.StartedAt.Add(time.Duration(rec.Span))
+	gap := human.Gap{From: rec.Span, To: rec.Span, Reason: "crash"} // no one knows how long it lasted
+	rec.State, rec.Reason, rec.Complete, rec.NearLimit, rec.EndedAt = human.RecordingInterrupted, "crash", false, false, &ended
+	rec.Gaps = append(rec.Gaps, gap)
+	rec.Counts.Events = seq + 1
+	event := human.RecordedEvent{Seq: seq + 1, At: rec.Span, Source: human.RecorderSource, Type: human.GapOpened, Gap: &gap}
+	return store.Append(ctx, rec, []human.RecordedEvent{event})
+}
+
+// terminals says no to what ends or steers the recording of a terminal that runs: that is its terminal's.
+func terminals(rec human.Recording) error {
+	if rec.Options.Terminal != nil && rec.Running() {
+		return human.Errorf(human.Conflict, "recording %s is that of a terminal which is open; end the terminal first", rec.ID)
 	}
 	return nil
 }
@@ -257,6 +274,9 @@ func (r *Recorder) steer(ctx context.Context, by human.Actor, id human.Recording
 		if err != nil {
 			return rec, err
 		}
+		if err := terminals(rec); err != nil {
+			return rec, err
+		}
 		return rec, human.Errorf(human.Conflict, "recording %s has ended", id)
 	}
 	if err := s.steer(ctx, func() { f(s) }); err != nil {
@@ -304,7 +324,8 @@ func (r *Recorder) Stop(ctx context.Context, by human.Actor, id human.RecordingI
 		s = r.last
 		r.mu.Unlock()
 		if s == nil || s.id != id {
-			return r.deps.Store.Recording(ctx, id)
+			rec, err := r.deps.Store.Recording(ctx, id)
+			return rec, cmp.Or(err, terminals(rec))
 		}
 	}
 	return r.stop(ctx, s, "operator")
@@ -336,6 +357,9 @@ func (r *Recorder) Discard(ctx context.Context, by human.Actor, id human.Recordi
 		}
 		if rec.By != by.Name && by.Role == human.Operator {
 			return human.Errorf(human.Denied, "recording %s belongs to %s", id, rec.By)
+		}
+		if err := terminals(rec); err != nil {
+			return err
 		}
 		if err := r.erase(id, r.deps.Log); err != nil {
 			return err

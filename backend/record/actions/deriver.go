@@ -159,6 +159,10 @@ func (d *Deriver) Add(ev human.RecordedEvent) {
 		d.browsed(ev)
 		return
 	}
+	if ev.Source == human.TerminalSource {
+		d.commanded(ev)
+		return
+	}
 	switch ev.Type {
 	case human.PointerMoved:
 		d.moved(ev)
@@ -208,6 +212,19 @@ func (d *Deriver) Add(ev human.RecordedEvent) {
 	}
 	if d.web != nil && ev.Type != human.PointerMoved {
 		d.beside(ev)
+	}
+}
+
+// commanded takes an event of a terminal.
+func (d *Deriver) commanded(ev human.RecordedEvent) {
+	switch ev.Type {
+	case human.CommandBegan:
+		d.begin(human.CommandRun, ev).a.Command = ev.Command
+	case human.CommandEnded:
+		if e := d.own[ev.CausedBy]; e != nil {
+			d.take(e, ev)
+			e.a.Command = ev.Command
+		}
 	}
 }
 

@@ -51,6 +51,10 @@ func mask(a *human.Action) {
 		}
 	}
 	a.Values = nil
+	if c := a.Command; c != nil {
+		a.Command = &human.ShellCommand{Exit: c.Exit, Screen: c.Screen}
+		a.Hidden = "operator"
+	}
 	maskPage(a)
 	if a.Window != nil {
 		w := *a.Window
@@ -94,6 +98,11 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 		if gone[a.CausedBy] {
 			a.CausedBy = ""
 		}
+		if c := a.Command; c != nil && !edits.ShareText && c.Output != "" {
+			bare := *c
+			bare.Output = lastWords(c)
+			a.Command = &bare
+		}
 		if !edits.ShareText && unshare(&a) && edits.Words[a.ID] == "" {
 			a.Words = Words(a, lang)
 		}
@@ -121,6 +130,15 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 		out = append(out, a)
 	}
 	return out
+}
+
+// lastWords is the last line of what a command that failed printed: mostly why.
+func lastWords(c *human.ShellCommand) string {
+	if c.Exit == nil || *c.Exit == 0 {
+		return ""
+	}
+	text := strings.TrimSpace(c.Output)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // reveals says whether a name has a text in it that is long enough to be no chance.

@@ -156,6 +156,8 @@ func (l *language) words(a human.Action) string {
 		return l.say("note", clean(a.Text, 200))
 	case human.Missing:
 		return l.gap(a.Gap)
+	case human.CommandRun:
+		return l.command(a)
 	}
 	if a.Page != nil {
 		if words := l.page(a); words != "" {
@@ -435,4 +437,49 @@ func (l *language) reported(a human.Action) string {
 		return l.or("reported text", what, l.count(uint64(a.Count), "character"))
 	}
 	return l.or("reported change", what)
+}
+
+// command is a command with its exit code, how long it took, and its folder: $ make (exit 0, 1.2 s, ~/infra).
+func (l *language) command(a human.Action) string {
+	c := a.Command
+	if c == nil {
+		return l.say("command hidden")
+	}
+	words := "$ " + clean(c.Text, longestCommand)
+	switch {
+	case c.Text == "" && a.Hidden != "":
+		words = l.say("command hidden")
+	case c.Text == "":
+		words = l.say("command unknown")
+	}
+	var said []string
+	if c.Exit != nil {
+		said = append(said, l.say("exit", *c.Exit), l.say("took", float64(a.End-a.At)/1e9))
+	} else {
+		said = append(said, l.say("no exit"))
+	}
+	if c.Folder != "" {
+		said = append(said, clean(tilde(c.Folder), longestName))
+	}
+	return l.say("command", words, strings.Join(said, l.say("command comma")))
+}
+
+// longestCommand is how much of a command a line of words carries, in characters.
+const longestCommand = 160
+
+// tilde is a folder with ~ for the home folder of whoever's it is.
+func tilde(folder string) string {
+	for _, homes := range []string{"/home/", "/Users/"} {
+		if rest, is := strings.CutPrefix(folder, homes); is && rest != "" {
+			_, below, deeper := strings.Cut(rest, "/")
+			if !deeper {
+				return "~"
+			}
+			return "~/" + below
+		}
+	}
+	if rest, is := strings.CutPrefix(folder, "/root"); is && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return folder
 }

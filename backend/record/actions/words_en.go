@@ -48,6 +48,8 @@ var english = language{
 		"reported change": "%s changed", "reported change/none": "a field changed",
 		"gap unreported": "Not recorded: the active program reports nothing",
 
+		"command": "%s (%s)", "command comma": ", ", "exit": "exit %d", "took": "%.1f s", "no exit": "exit code not known",
+		"command unknown": "A command that the shell did not keep", "command hidden": "A command, hidden",
 		"gap": "Not recorded", "gap paused": "Recording paused", "gap excluded": "Not recorded: an excluded program or window",
 		"gap lost": "Not recorded: %s lost", "gap lost/none": "Not recorded: events were lost",
 		"gap crash": "Not recorded: Deskbell had ended", "gap limit": "Not recorded: a limit was reached",

@@ -50,6 +50,8 @@ var simplifiedChinese = language{
 		"reported change": "%s已更改", "reported change/none": "一个字段已更改",
 		"gap unreported": "未录制：当前程序不报告任何内容",
 
+		"command": "%s（%s）", "command comma": "，", "exit": "退出码 %d", "took": "%.1f 秒", "no exit": "退出码未知",
+		"command unknown": "一条 shell 未保留的命令", "command hidden": "一条已隐藏的命令",
 		"gap": "未录制", "gap paused": "录制已暂停", "gap excluded": "未录制：已排除的程序或窗口",
 		"gap lost": "未录制：丢失 %s", "gap lost/none": "未录制：有事件丢失",
 		"gap crash": "未录制：Deskbell 当时已退出", "gap limit": "未录制：已达到上限",

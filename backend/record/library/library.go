@@ -31,6 +31,7 @@ type Encoder func(w io.Writer, f *record.Frame, format string, width int) error
 type Deps struct {
 	Store      record.Store
 	Pictures   record.Pictures
+	Casts      record.Casts // of terminals; nil: there are none
 	Operations Operations
 	Encode     Encoder
 }
@@ -218,6 +219,11 @@ func (l *Library) Delete(ctx context.Context, by human.Actor, id human.Recording
 	ctx = context.WithoutCancel(ctx) // half deleted is of no use to anybody
 	if err := l.deps.Pictures.Delete(ctx, id); err != nil && human.KindOf(err) != human.NotFound {
 		return err
+	}
+	if l.deps.Casts != nil {
+		if err := l.deps.Casts.Delete(id); err != nil {
+			return err
+		}
 	}
 	if err := l.deps.Store.Delete(ctx, id); err != nil {
 		return err

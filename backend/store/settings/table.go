@@ -17,6 +17,7 @@ type Settings struct {
 	Notifications Notifications
 	Recording     Recording
 	Browser       Browser
+	Terminal      Terminal
 	Summarizers   Summarizers
 	Model         Model
 	Plan          Plan
@@ -99,6 +100,11 @@ type Recording struct {
 	Clipboard       string
 	Exclude         []string
 	ExcludeDefaults bool
+}
+
+// Terminal are the settings of terminals that operators work in.
+type Terminal struct {
+	Shell string
 }
 
 // Browser are the settings of browsers that operators work in.
@@ -310,6 +316,11 @@ var Table = []Setting{
 		Key: "recording.exclude_defaults", Default: true, Restart: true,
 		Doc:  "Leave out the password managers Deskbell knows and the system's own password prompts.",
 		bind: func(s *Settings) any { return &s.Recording.ExcludeDefaults },
+	},
+	{
+		Key: "recording.terminal.shell", Default: "",
+		Doc:  "The shell of terminals in Deskbell: bash, zsh, fish, pwsh, or a path. Empty: your own.",
+		bind: func(s *Settings) any { return &s.Terminal.Shell },
 	},
 	{
 		Key: "recording.browser.path", Default: "", Restart: true,

@@ -22,6 +22,7 @@ import (
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/receipt"
 	"deskbell/backend/queue/stepup"
+	"deskbell/backend/record/term"
 	"deskbell/backend/store/settings"
 )
 
@@ -60,6 +61,7 @@ type Deps struct {
 	Library   Library
 	Replay    Replay
 	Capturer  Capturer
+	Terminals *term.Service
 	Summaries Summarist
 	Gate      Gatekeeper
 	Backups   Backups
@@ -223,6 +225,13 @@ func describe(version string) huma.Config {
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
 		if t == reflect.TypeFor[settings.Value]() || t == reflect.TypeFor[*settings.Value]() {
 			return "Setting"
+		}
+		of := t
+		if of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		if of.PkgPath() == reflect.TypeFor[term.State]().PkgPath() {
+			return "Terminal" + of.Name()
 		}
 		return huma.DefaultSchemaNamer(t, hint)
 	})

@@ -221,6 +221,10 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/agent/runs", nil, nil, 401, 403, 403, 200},
 		{"GET /api/agent/runs/{id}", text("/api/agent/runs/run_1"), nil, 401, 403, 403, 200},
 		{"GET /api/ws", nil, nil, 401, 426, 426, 426},
+		{"POST /api/operations/{id}/terminal", text("/api/operations/op_x/terminal"), text(`{"cols":80,"rows":24}`), 401, 403, 403, 503}, // the tests of terminals have some
+		{"GET /api/operations/{id}/terminal", text("/api/operations/op_x/terminal"), nil, 401, 403, 403, 503},
+		{"DELETE /api/operations/{id}/terminal", text("/api/operations/op_x/terminal"), nil, 401, 403, 403, 503},
+		{"GET /api/operations/{id}/terminal/socket", text("/api/operations/op_x/terminal/socket"), nil, 401, 403, 403, 503},
 		{"GET /api/stepup", nil, nil, 401, 403, 403, 200},
 		{"POST /api/stepup", nil, text(`{"challenge":"none","means":"pin"}`), 401, 403, 403, 404},
 		{"PUT /api/stepup/policy", nil, text(`{"answers":"high","rules":false,"keys":false,"gatekeeper":false}`), 401, 403, 403, 200},

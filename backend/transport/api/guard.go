@@ -324,7 +324,7 @@ func tokenOf(r *http.Request) (string, error) {
 		}
 		return token, nil
 	}
-	if r.URL.Path == "/api/ws" {
+	if r.URL.Path == "/api/ws" || isTerminalSocket(r.URL.Path) {
 		for _, line := range r.Header.Values("Sec-WebSocket-Protocol") {
 			for proto := range strings.SplitSeq(line, ",") {
 				if token, ok := strings.CutPrefix(strings.TrimSpace(proto), bearerProto); ok {

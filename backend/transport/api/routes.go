@@ -151,6 +151,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.recorder(c.needs("a recorder", s.deps.Recorder != nil))
 	s.captures(c.needs("captures", s.deps.Capturer != nil))
 	s.recordings(c.needs("recordings", s.deps.Library != nil))
+	s.terminals(c.needs("terminals", s.deps.Terminals != nil))
 	s.replays(c.needs("replay", s.deps.Replay != nil))
 	s.summaries(c.needs("summarizers", s.deps.Summaries != nil))
 	s.outbox(c.needs("an outbox", s.deps.Outbox != nil))

@@ -1177,6 +1177,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/operations/{id}/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the terminal of an operation stands, and what the gatekeeper thinks of the request's commands
+         * @description For: operator.
+         */
+        get: operations["getTerminal"];
+        put?: never;
+        /**
+         * Start the terminal of an operation of kind bash that you have claimed
+         * @description For: operator.
+         */
+        post: operations["startTerminal"];
+        /**
+         * End the terminal of an operation, and its recording
+         * @description For: operator.
+         */
+        delete: operations["stopTerminal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/{id}/terminal/socket": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Use the terminal of an operation over a WebSocket
+         * @description For: operator. Binary messages are bytes: output one way, the last of it first, what is typed the other way. Text messages are TerminalEvent one way, TerminalControl the other. One page has a terminal at a time; one that it is taken from is closed with 4001, one whose terminal ended with 4000.
+         */
+        get: operations["useTerminal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/phone": {
         parameters: {
             query?: never;
@@ -2393,6 +2441,8 @@ export interface components {
             caused_by?: string;
             /** @description The raw events it was derived from. */
             child_seqs: number[];
+            /** @description Of an action of type command. */
+            command?: components["schemas"]["ShellCommand"];
             /**
              * Format: int64
              * @description Characters typed, notches scrolled, or times a key was pressed.
@@ -2437,7 +2487,7 @@ export interface components {
             to_y?: number;
             transfers?: components["schemas"]["Transfer"][];
             /** @enum {string} */
-            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "file" | "change" | "focus" | "note" | "gap" | "open_page" | "close_page" | "switch_page" | "navigate" | "choose" | "check" | "hover" | "dialog" | "upload" | "download" | "pick";
+            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "file" | "change" | "focus" | "note" | "gap" | "open_page" | "close_page" | "switch_page" | "navigate" | "choose" | "check" | "hover" | "dialog" | "upload" | "download" | "pick" | "command";
             /** @description What stood in the field afterwards. */
             value?: string;
             /** @description Options chosen, or checked or unchecked. */
@@ -4798,6 +4848,7 @@ export interface components {
              * @description seq of the event this one belongs to.
              */
             caused_by?: number;
+            command?: components["schemas"]["ShellCommand"];
             console?: components["schemas"]["ConsoleLine"];
             /** @enum {string} */
             content_kind?: "text" | "image" | "files" | "other" | "empty";
@@ -4983,6 +5034,8 @@ export interface components {
             folders?: string[];
             /** @description Absent: true. */
             pictures?: boolean;
+            /** @description It is the recording of a terminal. */
+            terminal?: components["schemas"]["TerminalOptions"];
         };
         RecordingPage: {
             /** @description The cursor of the next page; absent on the last. */
@@ -5394,6 +5447,40 @@ export interface components {
             restart_required?: boolean;
             settings: components["schemas"]["Setting"][];
         };
+        ShellCommand: {
+            /** @description It is that one with changes. */
+            edited?: boolean;
+            /**
+             * Format: int64
+             * @description Absent while it runs, or where it is not known.
+             */
+            exit_code?: number;
+            /** @description Where it was run. */
+            folder?: string;
+            /**
+             * Format: int64
+             * @description Secrets hidden in it and its output.
+             */
+            masked?: number;
+            /** @description The first and last lines of what it printed, masked; a line with an ellipsis stands for what was left out. An agent gets it where the operator shares text, else the last line of a command that failed. */
+            output?: string;
+            /** Format: int64 */
+            output_bytes: number;
+            /**
+             * Format: int64
+             * @description Of its output.
+             */
+            output_lines: number;
+            /** @description It drew on the whole screen, like an editor: its output is no text. */
+            screen?: boolean;
+            /**
+             * Format: int64
+             * @description Index of the request's command that it is.
+             */
+            suggestion?: number;
+            /** @description As it was run, secrets masked; absent where the shell did not keep it. */
+            text?: string;
+        };
         Showing: {
             /** @description The operator has agreed for that scope. */
             consented: boolean;
@@ -5485,7 +5572,7 @@ export interface components {
              */
             seen?: number;
             /** @enum {string} */
-            source: "input" | "windows" | "elements" | "screen" | "files" | "clipboard" | "browser";
+            source: "input" | "windows" | "elements" | "screen" | "files" | "clipboard" | "browser" | "terminal";
             /**
              * @description partial: with gaps or without a part; off: not asked for.
              * @enum {string}
@@ -5855,6 +5942,134 @@ export interface components {
              * @description How many tasks change something.
              */
             writes: number;
+        };
+        TerminalCommand: {
+            /** Format: int64 */
+            duration_ms?: number;
+            /** @description It is that one with changes. */
+            edited?: boolean;
+            /** Format: date-time */
+            ended_at?: string;
+            /** Format: int64 */
+            exit_code?: number;
+            folder?: string;
+            /** @description The id of its action in the recording. */
+            id: string;
+            /** Format: int64 */
+            masked?: number;
+            /** Format: int64 */
+            output_lines: number;
+            /** Format: date-time */
+            started_at: string;
+            /**
+             * Format: int64
+             * @description Index into suggestions: the command is that one.
+             */
+            suggestion?: number;
+            /** @description Secrets are masked; empty where the shell did not keep it. */
+            text: string;
+        };
+        TerminalControl: {
+            /**
+             * Format: int64
+             * @description ack: bytes of output drawn since the last one. No more is sent while a megabyte is not acknowledged.
+             */
+            bytes?: number;
+            /**
+             * Format: int64
+             * @description resize
+             */
+            cols?: number;
+            /**
+             * Format: int64
+             * @description resize
+             */
+            rows?: number;
+            /** @enum {string} */
+            type: "resize" | "ack";
+        };
+        TerminalEvent: {
+            /** @description command: when it starts, and again when it has ended. */
+            command?: components["schemas"]["TerminalCommand"];
+            /**
+             * Format: int64
+             * @description state
+             */
+            exit_code?: number;
+            /** @description echo */
+            on?: boolean;
+            /** @description state */
+            running?: boolean;
+            /** @enum {string} */
+            type: "command" | "echo" | "state";
+        };
+        TerminalOptions: {
+            /** @description Where it was started. */
+            folder: string;
+            shell: string;
+            /**
+             * Format: int64
+             * @description How many commands the request had.
+             */
+            suggested?: number;
+        };
+        TerminalRequest: {
+            /** Format: int64 */
+            cols: number;
+            /** @description Absent: true. */
+            record?: boolean;
+            /** Format: int64 */
+            rows: number;
+            /** @description One of shells; absent: as in the setting recording.terminal.shell. */
+            shell?: string;
+        };
+        TerminalState: {
+            /** @description The last 500. */
+            commands: components["schemas"]["TerminalCommand"][];
+            /** @description What is typed is shown. False at a prompt for a password. */
+            echo: boolean;
+            /** @description False where the system does not tell about the echo: then what is typed without echo cannot be told from the rest. It is never recorded in any case. */
+            echo_known: boolean;
+            /**
+             * Format: int64
+             * @description Of the shell, once it ended by itself.
+             */
+            exit_code?: number;
+            /** @description Where the shell is, or will be started. */
+            folder: string;
+            /**
+             * Format: int64
+             * @description Secrets that were hidden in the recording.
+             */
+            masked: number;
+            /** Format: int64 */
+            output_bytes: number;
+            /** Format: int64 */
+            output_lines: number;
+            /** @description Why nothing can be started, or why the recording stopped while the terminal goes on. */
+            problem?: components["schemas"]["Sentence"];
+            /** @description Absent: it is not recorded. */
+            recording_id?: string;
+            running: boolean;
+            /** @description Name and version. */
+            shell?: string;
+            /** @description That may be asked for. */
+            shells: string[];
+            /** @description The request's commands. None is run by Deskbell. */
+            suggestions: components["schemas"]["TerminalSuggestion"][];
+            /** @description The shell tells commands apart; else the recording has the output alone. */
+            told: boolean;
+        };
+        TerminalSuggestion: {
+            /** @enum {string} */
+            decision: "allow" | "ask" | "block";
+            /** @description Why it could not be judged. */
+            problem?: string;
+            reasons: components["schemas"]["Sentence"][];
+            /** @enum {string} */
+            risk: "none" | "low" | "medium" | "high" | "critical";
+            /** @description Exactly as sent: look out for control characters. */
+            text: string;
         };
         ToolDuration: {
             /** Format: int64 */
@@ -8281,6 +8496,144 @@ export interface operations {
                     "application/openapi+json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+        };
+    };
+    getTerminal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startTerminal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TerminalRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalState"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopTerminal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    useTerminal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A WebSocket. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

@@ -82,6 +82,7 @@ const parts: Part[] = [
       'recording.clipboard': { name: m.name_recording_clipboard, doc: m.doc_recording_clipboard, options: { off: m.rec_clipboard_off, kind: m.rec_clipboard_kind, content: m.rec_clipboard_content } },
       'recording.exclude': { name: m.name_recording_exclude, doc: m.doc_recording_exclude },
       'recording.exclude_defaults': { name: m.name_recording_exclude_defaults, doc: m.doc_recording_exclude_defaults },
+      'recording.terminal.shell': { name: m.name_recording_terminal_shell, doc: m.doc_recording_terminal_shell },
     },
   },
   {
