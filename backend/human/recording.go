@@ -128,7 +128,7 @@ type Recording struct {
 	NearLimit   bool             `json:"near_limit" doc:"It will be stopped soon: a tenth of a limit is left, or two minutes."`
 }
 
-// Running says whether the recording goes on, paused or not.
+// Running says whether the recording continues, paused or not.
 func (r Recording) Running() bool { return r.State == RecordingRuns || r.State == RecordingPaused }
 
 // Edits are what the operator decided about a recording before it leaves. The recording itself stays as

@@ -201,8 +201,8 @@ type Casts interface {
 	Create(id human.RecordingID) (CastFile, error)
 	// Open reads it from its beginning; NotFound without.
 	Open(id human.RecordingID) (io.ReadCloser, error)
-	// Mend cuts off half a line that a crash left at the end, and appends lines. No file is no error.
-	Mend(id human.RecordingID, lines []byte) error
+	// Repair cuts off half a line that a crash left at the end, and appends lines. No file is no error.
+	Repair(id human.RecordingID, lines []byte) error
 	// Delete removes and overwrites it. No file is no error.
 	Delete(id human.RecordingID) error
 }

@@ -290,7 +290,7 @@ func (r *Recorder) Pause(ctx context.Context, by human.Actor, id human.Recording
 	return r.steer(ctx, by, id, (*session).pause)
 }
 
-// Resume goes on with a paused recording. Running already is no error.
+// Resume continues with a paused recording. Running already is no error.
 func (r *Recorder) Resume(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error) {
 	return r.steer(ctx, by, id, (*session).resume)
 }

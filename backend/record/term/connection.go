@@ -61,7 +61,7 @@ func (c *Connection) Ack(bytes int) error {
 	return nil
 }
 
-// Close lets go of the terminal, which goes on.
+// Close disconnects the page; the terminal continues.
 func (c *Connection) Close() {
 	c.end()
 	c.session.mu.Lock()

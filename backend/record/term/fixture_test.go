@@ -57,8 +57,8 @@ func (o *operations) RecordingDropped(context.Context, human.Actor, human.Operat
 	return nil
 }
 
-// A desk is a service over real files and real shells, whose home is empty.
-type desk struct {
+// A workplace is a service over real files and real shells, whose home is empty.
+type workplace struct {
 	t       testing.TB
 	dir     string
 	home    string
@@ -69,9 +69,9 @@ type desk struct {
 	stop    func()
 }
 
-func open(t testing.TB, details string) *desk {
+func open(t testing.TB, details string) *workplace {
 	t.Helper()
-	d := &desk{t: t, dir: t.TempDir(), home: t.TempDir(), ops: &operations{}}
+	d := &workplace{t: t, dir: t.TempDir(), home: t.TempDir(), ops: &operations{}}
 	d.ops.op = human.Operation{ID: "op_1", Kind: human.Bash, State: human.Claimed, ClaimedBy: "ada"}
 	d.ops.op.Details = []byte(strings.ReplaceAll(details, "HOME", d.home))
 	store, err := sqlite.Open(t.Context(), d.dir, sqlite.Options{})
@@ -116,7 +116,7 @@ func must(t testing.TB, err error) {
 
 // A page reads a terminal as the console does.
 type page struct {
-	*desk
+	*workplace
 	c *term.Connection
 
 	mu     sync.Mutex
@@ -126,7 +126,7 @@ type page struct {
 	over   chan struct{}
 }
 
-func (d *desk) start(r term.Request) *page {
+func (d *workplace) start(r term.Request) *page {
 	d.t.Helper()
 	r.Cols, r.Rows = 96, 24
 	_, err := d.service.Start(d.t.Context(), ada, "op_1", r)
@@ -134,7 +134,7 @@ func (d *desk) start(r term.Request) *page {
 	return d.connect()
 }
 
-func (d *desk) connect() *page {
+func (d *workplace) connect() *page {
 	d.t.Helper()
 	c, err := d.service.Connect(d.t.Context(), ada, "op_1")
 	must(d.t, err)
@@ -224,14 +224,14 @@ func (p *page) ends(n int) (c term.Command) {
 }
 
 // finish ends the terminal and returns what was recorded.
-func (d *desk) finish() (human.Recording, []human.Action) {
+func (d *workplace) finish() (human.Recording, []human.Action) {
 	d.t.Helper()
 	st, err := d.service.Stop(d.t.Context(), ada, "op_1")
 	must(d.t, err)
 	return d.recorded(st.RecordingID)
 }
 
-func (d *desk) recorded(id human.RecordingID) (human.Recording, []human.Action) {
+func (d *workplace) recorded(id human.RecordingID) (human.Recording, []human.Action) {
 	d.t.Helper()
 	rec, err := d.store.Recordings().Recording(d.t.Context(), id)
 	must(d.t, err)
@@ -241,7 +241,7 @@ func (d *desk) recorded(id human.RecordingID) (human.Recording, []human.Action) 
 }
 
 // cast is the stored file.
-func (d *desk) cast(id human.RecordingID) string {
+func (d *workplace) cast(id human.RecordingID) string {
 	d.t.Helper()
 	text, err := os.ReadFile(filepath.Join(d.dir, "recordings", string(id), "terminal.cast"))
 	must(d.t, err)
@@ -249,7 +249,7 @@ func (d *desk) cast(id human.RecordingID) string {
 }
 
 // nowhere checks that a text is in no file of the data folder, once everything is written.
-func (d *desk) nowhere(secret string) {
+func (d *workplace) nowhere(secret string) {
 	d.t.Helper()
 	must(d.t, filepath.WalkDir(d.dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

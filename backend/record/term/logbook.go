@@ -160,7 +160,7 @@ func (l *logbook) append(events ...human.RecordedEvent) {
 	}
 }
 
-// fail ends the recording; the terminal goes on.
+// fail ends the recording; the terminal continues.
 func (l *logbook) fail(err error) {
 	said := human.Sayf("the terminal is no longer recorded, because the recording cannot be stored; see the log and the space on the disk")
 	l.trouble.Store(&said)

@@ -6,7 +6,7 @@ import (
 )
 
 // plain is what raw output says as text: without control sequences, so that none within a word parts it, with what backspaces
-// took back gone, and lines joined where a line editor broke them at the right margin (a space and a carriage return).
+// deleted gone, and lines joined where a line editor broke them at the right margin (a space and a carriage return).
 func plain(raw string) string {
 	var b []byte
 	for i := 0; i < len(raw); i++ {

@@ -98,8 +98,8 @@ func (s *Service) lookAfterCrash(ctx context.Context) error {
 		if err := record.Interrupt(ctx, s.deps.Store, rec); err != nil {
 			return err
 		}
-		if err := s.deps.Casts.Mend(rec.ID, []byte("[0.000000, \"m\", \"interrupted\"]\n")); err != nil {
-			s.deps.Log.Warn("the file of an interrupted terminal recording cannot be mended", "recording", rec.ID, "err", err)
+		if err := s.deps.Casts.Repair(rec.ID, []byte("[0.000000, \"m\", \"interrupted\"]\n")); err != nil {
+			s.deps.Log.Warn("the file of an interrupted terminal recording cannot be repaired", "recording", rec.ID, "err", err)
 		}
 		s.deps.Log.Warn("a terminal's recording was interrupted; it is kept up to its last moment", "recording", rec.ID)
 	}

@@ -263,7 +263,7 @@ func (t *tape) emit(all []piece) {
 // An excerpt is the beginning and the end of what a command printed, as text.
 type excerpt struct {
 	first, last []string
-	open        string // a line that goes on
+	open        string // a line that continues
 	cut         bool   // between first and last
 	gone        bool   // something was left out before last
 	screen      bool   // it drew on the whole screen: its output is no text

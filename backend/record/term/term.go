@@ -103,7 +103,7 @@ type State struct {
 	Masked      int               `json:"masked" doc:"Secrets that were hidden in the recording."`
 	OutputBytes int64             `json:"output_bytes"`
 	OutputLines int64             `json:"output_lines"`
-	Problem     *human.Sentence   `json:"problem,omitempty" doc:"Why nothing can be started, or why the recording stopped while the terminal goes on."`
+	Problem     *human.Sentence   `json:"problem,omitempty" doc:"Why nothing can be started, or why the recording stopped while the terminal continues."`
 }
 
 // A Command is one that was run.

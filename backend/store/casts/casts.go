@@ -63,8 +63,8 @@ func (s *Store) Open(id human.RecordingID) (io.ReadCloser, error) {
 	return f, err
 }
 
-// Mend implements record.Casts.
-func (s *Store) Mend(id human.RecordingID, lines []byte) error {
+// Repair implements record.Casts.
+func (s *Store) Repair(id human.RecordingID, lines []byte) error {
 	path, err := s.path(id)
 	if err != nil {
 		return err

@@ -6046,7 +6046,7 @@ export interface components {
             output_bytes: number;
             /** Format: int64 */
             output_lines: number;
-            /** @description Why nothing can be started, or why the recording stopped while the terminal goes on. */
+            /** @description Why nothing can be started, or why the recording stopped while the terminal continues. */
             problem?: components["schemas"]["Sentence"];
             /** @description Absent: it is not recorded. */
             recording_id?: string;
