@@ -138,7 +138,7 @@ func (d *workplace) connect() *page {
 	d.t.Helper()
 	c, err := d.service.Connect(d.t.Context(), ada, "op_1")
 	must(d.t, err)
-	p := &page{desk: d, c: c, more: make(chan struct{}, 1), over: make(chan struct{})}
+	p := &page{workplace: d, c: c, more: make(chan struct{}, 1), over: make(chan struct{})}
 	go func() {
 		defer close(p.over)
 		for {
