@@ -39,6 +39,7 @@ import (
 	"deskbell/backend/record/library"
 	"deskbell/backend/record/masking"
 	"deskbell/backend/record/term"
+	"deskbell/backend/store/attachments"
 	"deskbell/backend/store/backups"
 	"deskbell/backend/store/casts"
 	"deskbell/backend/store/datadir"
@@ -79,6 +80,7 @@ type App struct {
 	audits      *receipt.Watch
 	pictures    *pictures.Store
 	casts       *casts.Store
+	attachments *attachments.Store
 	backups     *backups.Store
 	listener    net.Listener
 	socket      net.Listener // nil where there is none
@@ -277,12 +279,13 @@ func (a *App) Run(ctx context.Context) error {
 // jobs are what runs beside the queue, and stops before it.
 func (a *App) jobs() map[string]func(context.Context) error {
 	jobs := map[string]func(context.Context) error{
-		"gatekeeper": a.gate.Run,
-		"callers":    a.callers.Run,
-		"audits":     a.audits.Run,
-		"outbox":     a.outbox.Run,
-		"updates":    a.watchUpdates,
-		"backups":    func(ctx context.Context) error { a.backups.Run(ctx, a.log); return nil },
+		"gatekeeper":  a.gate.Run,
+		"callers":     a.callers.Run,
+		"audits":      a.audits.Run,
+		"outbox":      a.outbox.Run,
+		"updates":     a.watchUpdates,
+		"backups":     func(ctx context.Context) error { a.backups.Run(ctx, a.log); return nil },
+		"attachments": func(ctx context.Context) error { return a.attachments.Run(ctx, a.queue.Names, a.log) },
 		"wake": func(ctx context.Context) error {
 			if err := platform.WatchSleep(ctx, a.woke); err != nil && ctx.Err() == nil {
 				a.log.Info("what is due is not looked at when the machine wakes", "reason", err)

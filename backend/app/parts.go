@@ -33,6 +33,7 @@ import (
 	"deskbell/backend/record/masking"
 	"deskbell/backend/record/replay"
 	"deskbell/backend/record/term"
+	"deskbell/backend/store/attachments"
 	"deskbell/backend/store/backups"
 	"deskbell/backend/store/casts"
 	"deskbell/backend/store/datadir"
@@ -91,6 +92,17 @@ func (a *App) openQueue(ctx context.Context) error {
 	o.Receipts = &receipt.Maker{Key: a.receiptKeys.Current, Passkey: func(ctx context.Context, by human.Actor, id string) (receipt.KeyEntry, error) {
 		return a.stepUp.PublicKey(ctx, by, id)
 	}}
+	a.attachments = attachments.New(a.Dir, attachments.Options{
+		Now: time.Now, Quota: func() int64 { return int64(a.now().Limits.AttachmentsMegabytes) * 1e6 },
+		Mask: func(text string) (string, int) {
+			masked, found := a.masker.Mask(text)
+			if !found {
+				return text, 0
+			}
+			return masked, max(1, strings.Count(masked, masking.Hidden)-strings.Count(text, masking.Hidden))
+		},
+	})
+	o.Files = a.attachments
 	a.queue = queue.New(a.store, a.store, o)
 	if err := a.queue.Load(ctx); err != nil {
 		return err

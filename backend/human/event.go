@@ -213,7 +213,7 @@ func invoked(id OperationID, e Event) Operation {
 		ID: id, Version: 1, Kind: r.Kind, State: Pending, Description: r.Description, Details: r.Details, Context: r.Context,
 		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: risk, RiskSent: sent,
 		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
-		Messages: []Message{}, Recordings: []RecordingID{},
+		Messages: []Message{}, Recordings: []RecordingID{}, Attachments: r.Attachments,
 	}
 	if begun := lives[o.Kind].invoked; begun != nil {
 		o = begun(o)

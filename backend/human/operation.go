@@ -116,10 +116,12 @@ type Request struct {
 	Priority       int             `json:"priority"`
 	Timeout        float64         `json:"timeout,omitempty"` // seconds; 0 is never overdue
 	OnTimeout      OnTimeout       `json:"on_timeout,omitempty" enum:"mark,cancel"`
+	Attachments    []Attachment    `json:"attachments,omitempty"`
 }
 
 // Digest is the SHA-256, in hex, of the exact bytes an answer is bound to: the command in
-// details.action where there is one, else details as sent, else the description.
+// details.action where there is one, else details as sent, else the description. With attachments it is that of a text
+// of lines: the digest without them, and the id of each.
 func (r Request) Digest() string {
 	action, _, _ := r.bound()
 	return r.digest(action)
@@ -134,14 +136,22 @@ func (r Request) digest(action string) string {
 		bytes = []byte(r.Description)
 	}
 	sum := sha256.Sum256(bytes)
+	if len(r.Attachments) > 0 {
+		text := hex.EncodeToString(sum[:])
+		for _, a := range r.Attachments {
+			text += "\n" + string(a.ID)
+		}
+		sum = sha256.Sum256([]byte(text))
+	}
 	return hex.EncodeToString(sum[:])
 }
 
-// Same says whether two requests ask for the same thing in the same words, whatever their
-// idempotency keys, priorities and time limits.
+// Same says whether two requests ask for the same thing in the same words, with the same files in the same order, whatever
+// their idempotency keys, priorities and time limits, and the files' names.
 func (r Request) Same(o Request) bool {
 	return r.Kind == o.Kind && r.AgentID == o.AgentID && r.SessionID == o.SessionID &&
-		r.Description == o.Description && string(r.Details) == string(o.Details) && string(r.Context) == string(o.Context)
+		r.Description == o.Description && string(r.Details) == string(o.Details) && string(r.Context) == string(o.Context) &&
+		slices.EqualFunc(r.Attachments, o.Attachments, func(a, b Attachment) bool { return a.ID == b.ID })
 }
 
 // Risk is how dangerous details say the request is; see readRisk.
@@ -268,7 +278,8 @@ type Answer struct {
 	Decision        Decision               `json:"decision,omitempty" enum:"approve,deny" doc:"The answer to an approval."`
 	Fields          map[string]string      `json:"fields,omitempty" doc:"Values for the fields the agent asked for."`
 	FieldSources    map[string]FieldSource `json:"field_sources,omitempty" doc:"Where the values of fields came from, by the field's name; absent for what was only typed."`
-	Attachments     []string               `json:"attachments,omitempty" doc:"Ids of attached evidence."`
+	Attachments     []string               `json:"attachments,omitempty" doc:"Ids of attached evidence: recordings, and files that the operator attached."`
+	Files           []Attachment           `json:"files,omitempty" doc:"What is known of the files among attachments and the steps' attachments. The server writes it; what is sent counts for nothing."`
 	Findings        []Finding              `json:"findings,omitempty" doc:"What the agent should know, each with its evidence; key_findings are then their texts."`
 	Suggestions     []Finding              `json:"suggestions,omitempty" doc:"What the agent could do next."`
 	SummaryID       SummaryID              `json:"summary_id,omitempty" doc:"The summary it was drafted from."`
@@ -323,7 +334,8 @@ type Operation struct {
 	Priority    int             `json:"priority" doc:"0 to 9; higher comes first."`
 	Risk        Risk            `json:"risk,omitempty" enum:"low,medium,high,critical" doc:"From details.risk_level; a word that is not known counts as high."`
 	RiskSent    string          `json:"risk_sent,omitempty" doc:"The risk as its agent sent it, where that is none of the known words."`
-	Digest      string          `json:"digest" doc:"SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description."`
+	Attachments []Attachment    `json:"attachments,omitempty" doc:"Files that came with the request."`
+	Digest      string          `json:"digest" doc:"SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description; with attachments, of lines with that digest and each one's id."`
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
 	ExpiresAt   *time.Time      `json:"expires_at,omitempty" doc:"When it becomes overdue; absent: never."`
@@ -386,6 +398,7 @@ func (o Operation) Request() Request {
 	return Request{
 		Kind: o.Kind, Description: o.Description, Details: o.Details, Context: o.Context, AgentID: o.AgentID,
 		SessionID: o.SessionID, IdempotencyKey: o.IdempotencyKey, Priority: o.Priority, Timeout: o.Timeout, OnTimeout: o.OnTimeout,
+		Attachments: o.Attachments,
 	}
 }
 

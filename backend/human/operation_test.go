@@ -245,3 +245,21 @@ func TestDetailsAreReadByTheirExactNames(t *testing.T) {
 		t.Errorf("risk %q, want critical", r.Risk())
 	}
 }
+
+// The same numbers as in digest.test.ts of the console, which checks what it shows.
+func TestDigestOfAttachments(t *testing.T) {
+	r := human.Request{Details: []byte(`{"action":"rm -rf build"}`), Attachments: []human.Attachment{{ID: "att_a", Name: "one"}, {ID: "att_b"}}}
+	if got := r.Digest(); got != "d21abe39becb8971b50816a2a1f7aae72009e22af0c9c5298fc6e647bbf1447f" {
+		t.Errorf("%s", got)
+	}
+	renamed := r
+	renamed.Attachments = []human.Attachment{{ID: "att_a", Name: "two"}, {ID: "att_b"}}
+	if renamed.Digest() != r.Digest() || !renamed.Same(r) {
+		t.Error("a name counts")
+	}
+	swapped := r
+	swapped.Attachments = []human.Attachment{{ID: "att_b"}, {ID: "att_a"}}
+	if swapped.Digest() == r.Digest() || swapped.Same(r) {
+		t.Error("their order does not count")
+	}
+}

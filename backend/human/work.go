@@ -72,6 +72,9 @@ func (a WorkAnswer) Size() (n int) {
 	n = len(a.Verdict) + len(a.Response)
 	for _, s := range a.Steps {
 		n += len(s.Verdict) + len(s.Note)
+		for _, id := range s.Attachments {
+			n += len(id)
+		}
 	}
 	for _, c := range a.Comments {
 		n += len(c.File) + len(c.Text)

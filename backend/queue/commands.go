@@ -64,7 +64,14 @@ func (q *Queue) SaveInput(ctx context.Context, by human.Actor, id human.Operatio
 		saved := whole(*draft)
 		draft = &saved
 	}
-	return q.operate(ctx, by, id, human.Event{Type: human.InputSaved, Answer: draft})
+	return q.asOperator(ctx, by, id, func(op human.Operation) (_ []human.Event, err error) {
+		if draft != nil {
+			if draft.Files, err = q.files(ctx, by, op, *draft); err != nil {
+				return nil, err
+			}
+		}
+		return []human.Event{{Type: human.InputSaved, By: by, Answer: draft}}, nil
+	})
 }
 
 // Complete gives the answer (H9). Where answer has no human_input, a saved draft of the same operator
@@ -83,6 +90,10 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 		}
 		if !op.State.Terminal() {
 			if err := fits(op, &full, digest); err != nil {
+				return nil, err
+			}
+			var err error
+			if full.Files, err = q.files(ctx, by, op, full); err != nil {
 				return nil, err
 			}
 			if full.Summary == "" {
@@ -142,6 +153,9 @@ func checkAnswer(a human.Answer) error {
 	case "", human.Approved, human.Refused:
 	default:
 		return human.BadField("decision", "%q is not one of approve, deny", a.Decision)
+	}
+	if err := checkFiles(a.AttachedIDs()); err != nil {
+		return err
 	}
 	size := a.Size()
 	for _, text := range slices.Concat([]string{a.HumanInput, a.ExecutionResult, a.Summary}, a.KeyFindings, a.Attachments) {

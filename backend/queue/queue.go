@@ -40,6 +40,9 @@ type Options struct {
 	// quick: the operator waits. nil is Answer.OneLine.
 	Summarize func(human.Operation, human.Answer) string
 
+	// Files keeps what requests and answers have attached; nil keeps nothing, and nothing can be attached.
+	Files Files
+
 	// Receipts makes the receipts of answers; nil makes none.
 	Receipts *receipt.Maker
 

@@ -70,11 +70,16 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	if op, found, err := joins(r); found || err != nil {
 		return op, false, err
 	}
+	at := q.now()
+	op = human.Operation{ID: q.opts.NewID(at)}
+	if len(r.Attachments) > 0 {
+		if r.Attachments, err = q.keepFiles(ctx, human.Actor{Role: human.Agent, Name: r.AgentID}, op.ID, human.AttachmentIDs(r.Attachments)); err != nil {
+			return human.Operation{}, false, err
+		}
+	}
 	if err := q.reserve(r.AgentID); err != nil {
 		return op, false, err
 	}
-	at := q.now()
-	op = human.Operation{ID: q.opts.NewID(at)}
 	events := []human.Event{{Type: human.Invoked, At: at, By: human.Actor{Role: human.Agent, Name: r.AgentID}, Request: &r}}
 	if decided != nil {
 		events = append(events, human.Event{Type: human.Finished, At: at, By: human.Actor{Role: human.System}, Answer: decided})
@@ -155,6 +160,9 @@ func (q *Queue) check(r *human.Request) error {
 			return human.BadField(sent.field, "has the name %s twice in one object; programs do not agree on which counts, so send each name once", human.OneLine(at, 200))
 		}
 	}
+	if err := checkFiles(human.AttachmentIDs(r.Attachments)); err != nil {
+		return err
+	}
 	if r.Priority < 0 || r.Priority > human.MaxPriority {
 		return human.BadField("priority", "is %d; it runs from 0 to %d, higher comes first", r.Priority, human.MaxPriority)
 	}
@@ -197,6 +205,9 @@ func identities(r human.Request, attach bool) []string {
 		for _, part := range []string{r.AgentID, r.SessionID, string(r.Kind), r.Description, string(r.Details), string(r.Context)} {
 			h.Write([]byte(part))
 			h.Write([]byte{0})
+		}
+		for _, a := range r.Attachments {
+			h.Write([]byte(a.ID))
 		}
 		ids = append(ids, "words\x00"+hex.EncodeToString(h.Sum(nil)))
 	}

@@ -290,15 +290,16 @@ func AnswerHash(a human.Answer) (string, error) {
 		TaskByTask bool             `json:"task_by_task,omitempty"`
 	}
 	said := struct {
-		HumanInput      string             `json:"human_input,omitempty"`
-		ExecutionResult string             `json:"execution_result,omitempty"`
-		Decision        human.Decision     `json:"decision,omitempty"`
-		Fields          map[string]string  `json:"fields,omitempty"`
-		Choice          human.ChoiceAction `json:"choice,omitempty"`
-		Args            json.RawMessage    `json:"args,omitempty"`
-		Plan            *plan              `json:"plan,omitempty"`
+		HumanInput      string               `json:"human_input,omitempty"`
+		ExecutionResult string               `json:"execution_result,omitempty"`
+		Decision        human.Decision       `json:"decision,omitempty"`
+		Fields          map[string]string    `json:"fields,omitempty"`
+		Attachments     []human.AttachmentID `json:"attachments,omitempty"` // the files, which their ids stand for byte by byte
+		Choice          human.ChoiceAction   `json:"choice,omitempty"`
+		Args            json.RawMessage      `json:"args,omitempty"`
+		Plan            *plan                `json:"plan,omitempty"`
 		human.WorkAnswer
-	}{HumanInput: a.HumanInput, ExecutionResult: a.ExecutionResult, Decision: a.Decision, Fields: a.Fields, Choice: a.Choice, Args: a.Args, WorkAnswer: a.WorkAnswer}
+	}{HumanInput: a.HumanInput, ExecutionResult: a.ExecutionResult, Decision: a.Decision, Fields: a.Fields, Attachments: a.AttachedIDs(), Choice: a.Choice, Args: a.Args, WorkAnswer: a.WorkAnswer}
 	if a.Plan != nil {
 		said.Plan = &plan{a.Plan.Action, a.Plan.Tasks, a.Plan.TaskByTask}
 	}

@@ -41,7 +41,7 @@ func TestDefaultsAreThoseOfTheRequirements(t *testing.T) {
 	if h := (Human{Enabled: true, DefaultTimeout: 300, MaxPendingRequests: 10, AutoSummarize: true, MaxHistory: 100}); s.Human != h {
 		t.Errorf("human: %+v", s.Human)
 	}
-	if l := (Limits{MaxDescription: 16384, MaxDetails: 1048576, MaxContext: 1048576}); s.Limits != l {
+	if l := (Limits{MaxDescription: 16384, MaxDetails: 1048576, MaxContext: 1048576, AttachmentsMegabytes: 2000}); s.Limits != l {
 		t.Errorf("limits: %+v", s.Limits)
 	}
 	if s.Server.AllowRemote || Remote(s.Server.Addr) {

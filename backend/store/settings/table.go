@@ -50,11 +50,13 @@ type Human struct {
 	MaxHistory         int // operations
 }
 
-// Limits are how much one request may carry, in bytes.
+// Limits are how much one request may carry, in bytes, and all attached files together.
 type Limits struct {
 	MaxDescription int
 	MaxDetails     int
 	MaxContext     int
+
+	AttachmentsMegabytes int // of 1,000,000 bytes, all attached files together
 }
 
 // Server says where the API listens and whom it answers.
@@ -200,6 +202,11 @@ var Table = []Setting{
 		Key: "limits.max_context", Default: 1 << 20, Min: 1 << 10, Max: 16 << 20, Unit: "bytes", Restart: true,
 		Doc:  "The largest context of a request.",
 		bind: func(s *Settings) any { return &s.Limits.MaxContext },
+	},
+	{
+		Key: "limits.attachments_megabytes", Default: 2000, Min: 20, Max: 1_000_000, Unit: "megabytes",
+		Doc:  "The space that attached files may take together. A quarter of it is kept for operators.",
+		bind: func(s *Settings) any { return &s.Limits.AttachmentsMegabytes },
 	},
 	{
 		Key: "server.addr", Default: DefaultAddr, Env: "DESKBELL_ADDR", Flag: "addr", Restart: true,

@@ -82,7 +82,7 @@ func (r *row) encodeBare(e human.Entry) error {
 	if ev.Request != nil {
 		request := *ev.Request
 		r.details, r.context = exact(request.Details), exact(request.Context)
-		request.Details, request.Context = nil, nil
+		request.Details, request.Context, request.Attachments = nil, nil, slices.Clone(request.Attachments)
 		ev.Request = &request
 	}
 	payload, err := json.Marshal(&ev)

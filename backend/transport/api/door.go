@@ -370,9 +370,10 @@ var phoneCalls = func() map[string]bool {
 			"/api/human/operations/{id}/chain", "/api/human/operations/{id}/evidence", "/api/human/operations/{id}/evidence/{label}",
 			"/api/human/operations/{id}/evidence/{label}/picture", "/api/human/operations/{id}/summaries",
 			"/api/plans/{session_id}", "/api/plans/{session_id}/history", "/api/plan-confirming", "/api/phone", "/api/stepup",
+			"/api/attachments/{id}", "/api/attachments/{id}/info",
 		},
 		http.MethodPost: {
-			"/api/phone/pair", "/api/phone/session", "/api/receipts/verify", "/api/stepup", "/api/gate/questions/{id}/answer", "/api/plans/{session_id}/response", "/api/plans/{session_id}/assess",
+			"/api/attachments", "/api/phone/pair", "/api/phone/session", "/api/receipts/verify", "/api/stepup", "/api/gate/questions/{id}/answer", "/api/plans/{session_id}/response", "/api/plans/{session_id}/assess",
 			"/api/human/claim", "/api/human/comment", "/api/human/complete", "/api/human/decline", "/api/human/input", "/api/human/release", "/api/human/reply",
 			"/api/human/seen", "/api/human/shown", "/api/human/snooze", "/api/human/start",
 		},

@@ -12,16 +12,17 @@ import (
 
 // InvokeRequest is a request (H2).
 type InvokeRequest struct {
-	ActionType     agentKind       `json:"action_type"`
-	Description    string          `json:"description" doc:"What you need from the human, in a line."`
-	Details        json.RawMessage `json:"details,omitempty" doc:"Free-form. details.action is the command an approval is bound to, details.risk_level is low, medium, high or critical. FeedbackDetails and the like name the fields that have a place of their own."`
-	Context        json.RawMessage `json:"context,omitempty" doc:"Free-form."`
-	Timeout        *float64        `json:"timeout,omitempty" doc:"Seconds until it is overdue; absent: the setting default_timeout; 0: never."`
-	Priority       *int            `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Higher rings first; absent: 5."`
-	IdempotencyKey string          `json:"idempotency_key,omitempty" doc:"The same key with the same words gives the same operation again."`
-	SessionID      string          `json:"session_id,omitempty" doc:"The agent's own thread."`
-	OnTimeout      human.OnTimeout `json:"on_timeout,omitempty" enum:"mark,cancel"`
-	Attach         bool            `json:"attach,omitempty" doc:"Join an operation of the same words in the same session whose end you have not read, rather than ring twice."`
+	ActionType     agentKind            `json:"action_type"`
+	Description    string               `json:"description" doc:"What you need from the human, in a line."`
+	Details        json.RawMessage      `json:"details,omitempty" doc:"Free-form. details.action is the command an approval is bound to, details.risk_level is low, medium, high or critical. FeedbackDetails and the like name the fields that have a place of their own."`
+	Context        json.RawMessage      `json:"context,omitempty" doc:"Free-form."`
+	Timeout        *float64             `json:"timeout,omitempty" doc:"Seconds until it is overdue; absent: the setting default_timeout; 0: never."`
+	Priority       *int                 `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Higher rings first; absent: 5."`
+	IdempotencyKey string               `json:"idempotency_key,omitempty" doc:"The same key with the same words gives the same operation again."`
+	SessionID      string               `json:"session_id,omitempty" doc:"The agent's own thread."`
+	OnTimeout      human.OnTimeout      `json:"on_timeout,omitempty" enum:"mark,cancel"`
+	Attachments    []human.AttachmentID `json:"attachments,omitempty" maxItems:"10" doc:"Ids of files, as POST /api/attachments returned them."`
+	Attach         bool                 `json:"attach,omitempty" doc:"Join an operation of the same words in the same session whose end you have not read, rather than ring twice."`
 }
 
 // CompleteRequest is an answer.
@@ -317,8 +318,13 @@ func (r *InvokeRequest) request(agent string, timeout float64) human.Request {
 	if r.Priority != nil {
 		priority = *r.Priority
 	}
+	var files []human.Attachment
+	for _, id := range r.Attachments {
+		files = append(files, human.Attachment{ID: id})
+	}
 	return human.Request{
-		Kind: human.Kind(r.ActionType), Description: r.Description, Details: r.Details, Context: r.Context, AgentID: agent,
+		Attachments: files,
+		Kind:        human.Kind(r.ActionType), Description: r.Description, Details: r.Details, Context: r.Context, AgentID: agent,
 		SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: priority, Timeout: timeout, OnTimeout: r.OnTimeout,
 	}
 }
@@ -327,7 +333,7 @@ func (r *InvokeRequest) request(agent string, timeout float64) human.Request {
 func (r *InputRequest) draft() *human.Answer {
 	a := r.Answer
 	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" && a.SummaryID == "" && a.Plan == nil &&
-		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments) == 0 {
+		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments)+len(a.Parts()) == 0 {
 		return nil
 	}
 	return &a

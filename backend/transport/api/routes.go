@@ -137,6 +137,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.operations(c)
 	s.answering(c)
 	s.search(c.needs("search", s.deps.Search != nil))
+	s.attachments(c)
 	s.receipts(c)
 	s.signing(c)
 	s.administration(c)

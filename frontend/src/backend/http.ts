@@ -57,9 +57,14 @@ interface ProblemDocument {
 }
 
 async function problem(response: Response): Promise<Problem> {
-  const document = (await response.json().catch(() => ({}))) as ProblemDocument;
+  return refusal(response.status, response.statusText, await response.json().catch(() => ({})));
+}
+
+/** The Problem of an answer that refuses, by its status and its body. */
+export function refusal(status: number, text: string, body: unknown): Problem {
+  const document = body as ProblemDocument;
   const field = document.errors?.[0]?.location ?? '';
-  return new Problem(response.status, document.detail ?? document.title ?? response.statusText, field.replace(/^(body|query)\./, ''), { code: document.code, params: document.params }, document.proof);
+  return new Problem(status, document.detail ?? document.title ?? text, field.replace(/^(body|query)\./, ''), { code: document.code, params: document.params }, document.proof);
 }
 
 /** @throws Problem when no answer came, or a refusal. */

@@ -1,3 +1,4 @@
+import { attachmentPath } from './attachments';
 import { fetchBytes, type Connection } from './http';
 
 /** Which picture, and how: `width` in pixels makes it smaller, `masked` is as an agent would get it. */
@@ -8,6 +9,12 @@ export interface Look {
   masked?: boolean;
   /** Grows with each change of the edits, so that a masked picture is not an old one. */
   version?: number;
+}
+
+/** An address of a picture, and what to call when it is shown no more. The address rejects with a Problem. */
+export interface Taken {
+  url: Promise<string>;
+  release: () => void;
 }
 
 interface Kept {
@@ -27,8 +34,7 @@ export class Pictures {
 
   constructor(private readonly to: Connection) {}
 
-  /** The picture's address, and what to call when it is shown no more. The address rejects with a Problem. */
-  take(look: Look): { url: Promise<string>; release: () => void } {
+  take(look: Look): Taken {
     const query = new URLSearchParams();
     if (look.width) {
       query.set('width', String(look.width));
@@ -36,7 +42,16 @@ export class Pictures {
     }
     if (look.masked) query.set('masked', 'true');
     const path = `/api/recordings/${encodeURIComponent(look.recording)}/pictures/${encodeURIComponent(look.picture)}?${query.toString()}`;
-    const key = `${path} ${look.masked ? (look.version ?? 0) : ''}`;
+    return this.#take(`${path} ${look.masked ? (look.version ?? 0) : ''}`, path);
+  }
+
+  /** An attached image, as it is or at most so many pixels wide. */
+  attached(id: string, width?: number): Taken {
+    const path = attachmentPath(id, width ? `?width=${width}` : '');
+    return this.#take(path, path);
+  }
+
+  #take(key: string, path: string): Taken {
     const kept = this.#kept.get(key) ?? { url: this.#fetch(key, path), users: 0 };
     kept.users += 1;
     // The latest taken come last, so that the first ones without users are the oldest.

@@ -168,6 +168,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store a file, for a request or an answer to name; one that nothing names is removed after a day
+         * @description For: agent or operator.
+         */
+        post: operations["attach"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/attachments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A file: one that you sent, or that came with an operation of yours
+         * @description For: agent or operator.
+         */
+        get: operations["getAttachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/attachments/{id}/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is known of a file
+         * @description For: agent or operator.
+         */
+        get: operations["getAttachmentInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/attempts": {
         parameters: {
             query?: never;
@@ -2594,7 +2654,7 @@ export interface components {
             args?: {
                 [key: string]: unknown;
             };
-            /** @description Ids of attached evidence. */
+            /** @description Ids of attached evidence: recordings, and files that the operator attached. */
             attachments?: string[];
             /** @description Of a permission: the copy that was made before the call ran. */
             backup?: components["schemas"]["Backup"];
@@ -2620,6 +2680,8 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What is known of the files among attachments and the steps' attachments. The server writes it; what is sent counts for nothing. */
+            files?: components["schemas"]["Attachment"][];
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
             /** @description Of a review: what was found of each area of details.focus_areas. */
@@ -2688,6 +2750,35 @@ export interface components {
             rollback_plan?: unknown;
         } & {
             [key: string]: unknown;
+        };
+        Attachment: {
+            attachment_id: string;
+            /**
+             * @description Whether it was looked through for secrets. Only texts that operators attach are.
+             * @enum {string}
+             */
+            check: "clean" | "masked" | "not_checked";
+            /** Format: int64 */
+            height?: number;
+            /**
+             * Format: int64
+             * @description How many secrets were found and masked.
+             */
+            masked?: number;
+            /** @description By its bytes: image/png, image/jpeg, image/gif, image/webp, text/plain, application/pdf, or application/octet-stream. */
+            media_type: string;
+            /** @description As it was sent, without its folder. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
+            size: number;
+            /**
+             * Format: int64
+             * @description Of an image, in pixels.
+             */
+            width?: number;
         };
         Attempt: {
             /** @description The agent's name; empty where no agent is known to have tried, and where there were too many names to keep them apart. */
@@ -3162,7 +3253,7 @@ export interface components {
             args?: {
                 [key: string]: unknown;
             };
-            /** @description Ids of attached evidence. */
+            /** @description Ids of attached evidence: recordings, and files that the operator attached. */
             attachments?: string[];
             /** @description Of a permission: the copy that was made before the call ran. */
             backup?: components["schemas"]["Backup"];
@@ -3190,6 +3281,8 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What is known of the files among attachments and the steps' attachments. The server writes it; what is sent counts for nothing. */
+            files?: components["schemas"]["Attachment"][];
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
             /** @description Of a review: what was found of each area of details.focus_areas. */
@@ -3414,7 +3507,7 @@ export interface components {
             };
             /** Format: date-time */
             at: string;
-            /** @description Ids of attached evidence. */
+            /** @description Ids of attached evidence: recordings, and files that the operator attached. */
             attachments?: string[];
             /** @description Of a permission: the copy that was made before the call ran. */
             backup?: components["schemas"]["Backup"];
@@ -3441,6 +3534,8 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What is known of the files among attachments and the steps' attachments. The server writes it; what is sent counts for nothing. */
+            files?: components["schemas"]["Attachment"][];
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
             /** @description Of a review: what was found of each area of details.focus_areas. */
@@ -4012,7 +4107,7 @@ export interface components {
             args?: {
                 [key: string]: unknown;
             };
-            /** @description Ids of attached evidence. */
+            /** @description Ids of attached evidence: recordings, and files that the operator attached. */
             attachments?: string[];
             /** @description Of a permission: the copy that was made before the call ran. */
             backup?: components["schemas"]["Backup"];
@@ -4038,6 +4133,8 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What is known of the files among attachments and the steps' attachments. The server writes it; what is sent counts for nothing. */
+            files?: components["schemas"]["Attachment"][];
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
             /** @description Of a review: what was found of each area of details.focus_areas. */
@@ -4090,6 +4187,8 @@ export interface components {
             action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve";
             /** @description Join an operation of the same words in the same session whose end you have not read, rather than ring twice. */
             attach?: boolean;
+            /** @description Ids of files, as POST /api/attachments returned them. */
+            attachments?: string[];
             /** @description Free-form. */
             context?: {
                 [key: string]: unknown;
@@ -4364,6 +4463,8 @@ export interface components {
             /** @enum {string} */
             action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
             agent_id: string;
+            /** @description Files that came with the request. */
+            attachments?: components["schemas"]["Attachment"][];
             claimed_by?: string;
             context?: {
                 [key: string]: unknown;
@@ -4380,7 +4481,7 @@ export interface components {
             details?: {
                 [key: string]: unknown;
             };
-            /** @description SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description. */
+            /** @description SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description; with attachments, of lines with that digest and each one's id. */
             digest: string;
             draft?: components["schemas"]["Draft"];
             /** @description Where several operators work on it: one of each. An operator gets their own as draft. */
@@ -5100,6 +5201,7 @@ export interface components {
             /** @enum {string} */
             action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
             agent_id: string;
+            attachments?: components["schemas"]["Attachment"][];
             context?: {
                 [key: string]: unknown;
             };
@@ -5167,7 +5269,7 @@ export interface components {
             };
             /** Format: date-time */
             at: string;
-            /** @description Ids of attached evidence. */
+            /** @description Ids of attached evidence: recordings, and files that the operator attached. */
             attachments?: string[];
             /** @description Of a permission: the copy that was made before the call ran. */
             backup?: components["schemas"]["Backup"];
@@ -5196,6 +5298,8 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What is known of the files among attachments and the steps' attachments. The server writes it; what is sent counts for nothing. */
+            files?: components["schemas"]["Attachment"][];
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
             /** @description Of a review: what was found of each area of details.focus_areas. */
@@ -6695,6 +6799,126 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    attach: {
+        parameters: {
+            query?: {
+                /** @description The file's name, to show it under. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The file's bytes: up to 10 MB of an image or PDF, 1 MB of a text, 5 MB of anything else. */
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAttachment: {
+        parameters: {
+            query?: {
+                /** @description Of an image: as a JPEG of at most so many pixels across. */
+                width?: number;
+            };
+            header?: {
+                /** @description The ETag of the bytes you have. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The attachment's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Disposition"?: string;
+                    "Content-Security-Policy"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    Vary?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description You have it. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAttachmentInfo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The attachment's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attachment"];
+                };
             };
             /** @description An error; nothing was changed. */
             default: {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerOf, emptyForm, formOf, isEmpty, sameForm } from './answer';
+import { answerOf, draftOf, emptyForm, formOf, isEmpty, sameForm } from './answer';
 
 describe('an answer', () => {
   test('goes out without what was left empty', () =>
@@ -12,4 +12,14 @@ describe('an answer', () => {
   });
   test('of blanks only is empty', () => expect(isEmpty({ ...emptyForm(), human_input: '  \n', fields: { a: '' } })).toBe(true));
   test('is the same when only blanks differ', () => expect(sameForm({ ...emptyForm(), key_findings: [''] }, emptyForm())).toBe(true));
+});
+
+test('files of an answer are found again in its draft, those of a step in the step', () => {
+  const file = (attachment_id: string) => ({ attachment_id, name: 'a.png', media_type: 'image/png', size: 1, check: 'not_checked' as const });
+  const form = { ...emptyForm(), files: [file('att_1')], kept_back: ['rec_1'], steps: [{ step: 1, attachments: ['att_2'] }] };
+  expect(isEmpty({ ...emptyForm(), files: [file('att_1')] })).toBe(false);
+  expect(answerOf(form).attachments).toEqual(['att_1']);
+  const again = formOf({ ...draftOf(form), files: [file('att_1'), file('att_2')] });
+  expect(again.files).toEqual(form.files);
+  expect(again.kept_back).toEqual(['rec_1']);
 });

@@ -1,6 +1,6 @@
 import type { Task } from './planwire';
 import { stepsField, stepsOf } from './steps';
-import type { Answer, CodeComment, FieldSource, Finding, FocusResult, Json, StepResult } from './wire';
+import type { Answer, Attachment, CodeComment, FieldSource, Finding, FocusResult, Json, StepResult } from './wire';
 
 /** A finding in a form: its key tells it from the others for as long as the page stands, wherever it is moved. */
 export interface FormFinding extends Finding {
@@ -22,6 +22,8 @@ export interface AnswerForm {
   summary_id: string;
   /** Recordings the agent does not get as a whole; it gets all others. */
   kept_back: string[];
+  /** Files that were attached to the answer itself. Those of a step are in the step. */
+  files: Attachment[];
   /** Of a plan: the tasks it is changed into; null while they are as they came. */
   tasks: Task[] | null;
   task_by_task: boolean;
@@ -43,7 +45,7 @@ let keys = 0;
 export const withKey = (finding: Finding): FormFinding => ({ ...finding, evidence: [...finding.evidence], key: `k${++keys}` });
 
 export function emptyForm(): AnswerForm {
-  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [], tasks: null, task_by_task: false, verdict: '', steps: [], comments: [], focus: [], response: null };
+  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [], files: [], tasks: null, task_by_task: false, verdict: '', steps: [], comments: [], focus: [], response: null };
 }
 
 /** The form of a saved draft. */
@@ -61,6 +63,7 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     suggestions: (answer?.suggestions ?? []).map(withKey),
     summary_id: answer?.summary_id ?? '',
     kept_back: (answer?.attachments ?? []).filter((id) => id.startsWith(not)).map((id) => id.slice(not.length)),
+    files: (answer?.files ?? []).filter(({ attachment_id: id }) => answer?.attachments?.includes(id)),
     tasks: answer?.plan?.tasks ?? null,
     task_by_task: answer?.plan?.task_by_task ?? false,
     verdict: answer?.verdict ?? '',
@@ -88,6 +91,7 @@ export function answerOf(form: AnswerForm): Answer {
   if (suggestions.length) answer.suggestions = suggestions;
   if (form.summary_id) answer.summary_id = form.summary_id;
   if (form.tasks || form.task_by_task) answer.plan = { action: form.tasks ? 'modify' : 'confirm', ...(form.tasks && { tasks: form.tasks }), ...(form.task_by_task && { task_by_task: true }) };
+  if (form.files.length) answer.attachments = form.files.map((file) => file.attachment_id);
   if (form.verdict) answer.verdict = form.verdict;
   if (form.steps.length) answer.steps = form.steps;
   if (form.comments.length) answer.comments = form.comments;
@@ -102,7 +106,7 @@ const written = (list: FormFinding[]): Finding[] =>
 /** What is saved of a form, so that it is found again just so. */
 export function draftOf(form: AnswerForm): Answer {
   const answer = answerOf(form);
-  return form.kept_back.length ? { ...answer, attachments: form.kept_back.map((id) => not + id) } : answer;
+  return form.kept_back.length ? { ...answer, attachments: [...(answer.attachments ?? []), ...form.kept_back.map((id) => not + id)] } : answer;
 }
 
 /** An answer as it is sent: a source goes with the value it is of, and not without. `left` are those to be left out. */

@@ -203,7 +203,7 @@ export class OpenOperation {
       return !op.recordings.includes(recording_id) || (!!open && (open.isCut(action_id) || open.isMasked(action_id)));
     });
     const answer = released(written, op, (recording, action) => !!this.#recordings.get(recording)?.isCut(action));
-    if (this.given.length) answer.attachments = this.given;
+    if (this.given.length) answer.attachments = [...(answer.attachments ?? []), ...this.given];
     return this.kind.complete?.(op, answer) ?? answer;
   }
 

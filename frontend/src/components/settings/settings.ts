@@ -132,6 +132,7 @@ const parts: Part[] = [
       'limits.max_description': { name: m.name_max_description, doc: m.doc_max_description },
       'limits.max_details': { name: m.name_max_details, doc: m.doc_max_details },
       'limits.max_context': { name: m.name_max_context, doc: m.doc_max_context },
+      'limits.attachments_megabytes': { name: m.name_attachments_megabytes, doc: m.doc_attachments_megabytes },
     },
   },
 ];

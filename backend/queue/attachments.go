@@ -1,0 +1,151 @@
+package queue
+
+import (
+	"context"
+	"slices"
+
+	"deskbell/backend/human"
+)
+
+// Files keeps attached files. Implementations are safe for concurrent use; their errors are of package human.
+type Files interface {
+	// Put checks a file and stores it under the SHA-256 of what it then is: durable when it returns. Name is the sender's and
+	// counts for nothing else. A file that nothing names is removed after a day.
+	Put(ctx context.Context, by human.Actor, name string, data []byte) (human.Attachment, error)
+	// Keep notes that an operation is about to name a file, and returns what by said of it when by stored it: NotFound where by
+	// did not, whatever others did. It is kept from then on for as long as the operation names it.
+	Keep(ctx context.Context, by human.Actor, op human.OperationID, id human.AttachmentID) (human.Attachment, error)
+	// Sent returns what by said of a file when by stored it; NotFound where by did not.
+	Sent(ctx context.Context, by human.Actor, id human.AttachmentID) (human.Attachment, error)
+	// Named returns the operations that may name a file.
+	Named(ctx context.Context, id human.AttachmentID) ([]human.OperationID, error)
+	// Read returns the bytes, once they are found to be those that the id stands for.
+	Read(ctx context.Context, id human.AttachmentID) ([]byte, error)
+	// JPEG returns an image, opaque and at most so many pixels wide.
+	JPEG(ctx context.Context, id human.AttachmentID, width int) ([]byte, error)
+}
+
+// checkFiles returns an error for attachments that no request or answer can have.
+func checkFiles(ids []human.AttachmentID) error {
+	if len(ids) > human.MaxAttachments {
+		return human.BadField("attachments", "there are %d files; the limit is %d", len(ids), human.MaxAttachments)
+	}
+	for i, id := range ids {
+		if !id.Valid() {
+			return human.BadField("attachments", "%q is not the id of a file; POST /api/attachments returns one", human.OneLine(string(id), 80))
+		}
+		if slices.Contains(ids[:i], id) {
+			return human.BadField("attachments", "%s is there twice", id)
+		}
+	}
+	return nil
+}
+
+// keepFiles notes that an operation is about to name files that by stored.
+func (q *Queue) keepFiles(ctx context.Context, by human.Actor, op human.OperationID, ids []human.AttachmentID) ([]human.Attachment, error) {
+	if q.opts.Files == nil {
+		return nil, human.Errorf(human.Unavailable, "this Deskbell runs without attachments")
+	}
+	var all []human.Attachment
+	for _, id := range ids {
+		a, err := q.opts.Files.Keep(ctx, by, op, id)
+		if isNotFound(err) {
+			return nil, human.BadField("attachments", "you have attached no file %s, or too long ago; attach it again", id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// files is what is known of the files that an answer names: those of the request or of the draft, and others that by stored.
+func (q *Queue) files(ctx context.Context, by human.Actor, op human.Operation, a human.Answer) ([]human.Attachment, error) {
+	own := human.Operation{Attachments: op.Attachments, Draft: op.DraftOf(by)}
+	var all []human.Attachment
+	for _, id := range a.AttachedIDs() {
+		known, is := own.Attached(id)
+		if !is {
+			kept, err := q.keepFiles(ctx, by, op.ID, []human.AttachmentID{id})
+			if err != nil {
+				return nil, err
+			}
+			known = kept[0]
+		}
+		all = append(all, known)
+	}
+	return all, nil
+}
+
+// Attach stores a file of an agent or operator, for their next request or answer to name.
+func (q *Queue) Attach(ctx context.Context, by human.Actor, name string, data []byte) (human.Attachment, error) {
+	if q.opts.Files == nil {
+		return human.Attachment{}, human.Errorf(human.Unavailable, "this Deskbell runs without attachments")
+	}
+	return q.opts.Files.Put(ctx, by, name, data)
+}
+
+// Attachment returns what is known of a file. An agent reads what it sent, and what came with an answer to a request of its own;
+// an operator what they sent, and what belongs to an operation or a draft. To all others it is NotFound, as if it did not exist.
+func (q *Queue) Attachment(ctx context.Context, by human.Actor, id human.AttachmentID) (human.Attachment, error) {
+	none := human.Errorf(human.NotFound, "you have no attachment %s", human.OneLine(string(id), 80))
+	if q.opts.Files == nil || !id.Valid() {
+		return human.Attachment{}, none
+	}
+	ops, err := q.opts.Files.Named(ctx, id)
+	if err != nil {
+		return human.Attachment{}, err
+	}
+	for _, named := range ops {
+		op, err := q.load(ctx, named)
+		if isNotFound(err) {
+			continue // it was not stored after all
+		}
+		if err != nil {
+			return human.Attachment{}, err
+		}
+		if by.Role == human.Agent {
+			if op.AgentID != by.Name {
+				continue
+			}
+			op = op.ForAgent()
+		}
+		if a, is := op.Attached(id); is {
+			return a, nil
+		}
+	}
+	a, err := q.opts.Files.Sent(ctx, by, id)
+	if isNotFound(err) {
+		return a, none
+	}
+	return a, err
+}
+
+// AttachmentData returns a file that by may read (see Attachment): its bytes as they are, or with a width those of a JPEG of at
+// most so many pixels across.
+func (q *Queue) AttachmentData(ctx context.Context, by human.Actor, id human.AttachmentID, width int) (human.Attachment, []byte, error) {
+	a, err := q.Attachment(ctx, by, id)
+	if err != nil {
+		return a, nil, err
+	}
+	if width > 0 {
+		if !a.Picture() {
+			return a, nil, human.BadField("width", "%s is no image", id)
+		}
+		data, err := q.opts.Files.JPEG(ctx, id, width)
+		return a, data, err
+	}
+	data, err := q.opts.Files.Read(ctx, id)
+	return a, data, err
+}
+
+// Names says whether an operation names a file, in its request, its answer or a draft. One that does not exist names none.
+func (q *Queue) Names(ctx context.Context, op human.OperationID, id human.AttachmentID) (bool, error) {
+	found, err := q.load(ctx, op)
+	if isNotFound(err) {
+		return false, nil
+	}
+	_, is := found.Attached(id)
+	return is, err
+}
