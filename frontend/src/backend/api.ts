@@ -1,4 +1,3 @@
-import { AttachmentsApi } from './attachments';
 import { GateApi } from './gate';
 import { PlansApi } from './plans';
 import { RunsApi } from './runs';
@@ -35,13 +34,11 @@ const ofRecording = (id: string, what = ''): string => `/api/recordings/${encode
 
 /** Every call the console makes, by name. Each throws a Problem and nothing else. */
 export class Api {
-  readonly attachments: AttachmentsApi;
   readonly gate: GateApi;
   readonly plans: PlansApi;
   readonly runs: RunsApi;
 
   constructor(readonly to: Connection) {
-    this.attachments = new AttachmentsApi(to);
     this.gate = new GateApi(to);
     this.plans = new PlansApi(to);
     this.runs = new RunsApi(to);

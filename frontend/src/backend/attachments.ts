@@ -14,7 +14,7 @@ export interface Uploading {
   signal?: AbortSignal;
 }
 
-/** The calls about attached files. Each throws a Problem and nothing else. */
+/** The calls about attached files. Each throws a Problem and nothing else. Cards have no room for them: whoever attaches makes one with Api.to. */
 export class AttachmentsApi {
   constructor(private readonly to: Connection) {}
 
