@@ -42,7 +42,7 @@ func (h *fixture) attach(token, name string, data []byte) human.Attachment {
 	return a
 }
 
-func onePixel(t *testing.T) []byte {
+func smallPNG(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	must(t, png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 40, 30))))
@@ -61,7 +61,7 @@ func TestAttachmentsBothWays(t *testing.T) {
 	t.Parallel()
 	h, _ := openFiles(t)
 	key := h.agent("bot")
-	shot := h.attach(key, "../shot.png", onePixel(t))
+	shot := h.attach(key, "../shot.png", smallPNG(t))
 	if shot.Name != "shot.png" || shot.Media != "image/png" || shot.Width != 40 || shot.Height != 30 {
 		t.Errorf("%+v", shot)
 	}
@@ -74,7 +74,7 @@ func TestAttachmentsBothWays(t *testing.T) {
 		t.Errorf("an operator reads %+v", seen.Attachments)
 	}
 	r := h.get("/api/attachments/"+string(shot.ID), h.op)
-	if r.status != 200 || !bytes.Equal(r.body, onePixel(t)) || r.header.Get("Content-Type") != "image/png" || r.header.Get("Content-Disposition") != `inline; filename=shot.png` {
+	if r.status != 200 || !bytes.Equal(r.body, smallPNG(t)) || r.header.Get("Content-Type") != "image/png" || r.header.Get("Content-Disposition") != `inline; filename=shot.png` {
 		t.Errorf("%d %v", r.status, r.header)
 	}
 	if again := h.send("GET", "/api/attachments/"+string(shot.ID), h.op, "", func(q *http.Request) { q.Header.Set("If-None-Match", r.header.Get("ETag")) }); again.status != 304 || len(again.body) > 0 {
@@ -154,7 +154,7 @@ func TestAttachmentsRunNowhere(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"page.html":    []byte("<!DOCTYPE html>" + script),
 		"a.svg":        []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)">` + script + `</svg>`),
-		"polyglot.png": append(onePixel(t), script...),
+		"polyglot.png": append(smallPNG(t), script...),
 		"gif.js":       append([]byte{0, 1}, script...),
 		"a.pdf":        []byte("%PDF-1.7 " + script),
 		"x\r\nX-Evil: 1\r\n\r\n" + script + ".txt": []byte("x"),
