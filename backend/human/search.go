@@ -59,6 +59,6 @@ type HitList struct {
 // A Searcher finds things by their words. Implementations are safe for concurrent use.
 type Searcher interface {
 	// Search returns the groups that have something, in the order of HitGroups. It stops at a time limit of its own and then
-	// says More of what it had not finished. Invalid for a text that is too long.
+	// says More of what it had not finished, also where nothing was found by then. Invalid for a text that is too long.
 	Search(ctx context.Context, q SearchQuery) ([]HitList, error)
 }

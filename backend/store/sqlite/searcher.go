@@ -1,14 +1,17 @@
 package sqlite
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -20,14 +23,19 @@ import (
 
 var _ human.Searcher = (*Store)(nil)
 
-// searchTime is how long one search looks, all groups together.
+// searchTime is how long one search looks in each group; the groups are looked at side by side.
 const searchTime = 200 * time.Millisecond
+
+// lookedAt is how many of the newest and of the most urgent are looked at themselves. A word that so many of them have is common,
+// and to ask the index for those costs most.
+const lookedAt = 400
 
 // mostOfATitle is how much of a hit's title and excerpt is given, in characters.
 const mostOfATitle = 240
 
-// Search implements human.Searcher. Of each group the newest matches are candidates, MaxHits at most, which are then ranked: what
-// a common word or a short beginning matches besides costs nothing.
+// Search implements human.Searcher. Of each group the newest matches are candidates, MaxHits at most, which are then ranked. What is
+// newest or open is looked at itself; the index is asked only where that is not enough. So a common word or a short beginning
+// costs no more than a rare one.
 func (s *Store) Search(ctx context.Context, q human.SearchQuery) ([]human.HitList, error) {
 	if q.Limit < 1 || q.Limit > human.MaxHits {
 		return nil, human.BadField("limit", "is %d; it runs from 1 to %d", q.Limit, human.MaxHits)
@@ -36,47 +44,48 @@ func (s *Store) Search(ctx context.Context, q human.SearchQuery) ([]human.HitLis
 	if err != nil || match == "" {
 		return nil, err
 	}
-	f := &search{Store: s, text: q.Text, match: match, words: searched(q.Text), until: time.Now().Add(s.seeks)}
-	var all []human.HitList
-	for _, group := range human.HitGroups {
-		if q.Group != "" && q.Group != group {
-			continue
+	var all [4]human.HitList
+	var errs [len(all)]error
+	var groups sync.WaitGroup
+	for i, look := range [len(all)]func(*search, context.Context) error{(*search).operations, (*search).recordings, (*search).findings, (*search).decisions} {
+		if group := human.HitGroups[i]; q.Group == "" || q.Group == group {
+			groups.Go(func() {
+				f := &search{Store: s, text: q.Text, match: match, words: searched(q.Text), until: time.Now().Add(s.seeks * 3 / 4)}
+				all[i], errs[i] = f.list(ctx, group, q.Limit, look)
+			})
 		}
-		list := human.HitList{Group: group}
-		var hits []ranked
-		switch group {
-		case human.FoundOperations:
-			hits, err = f.operations(ctx)
-		case human.FoundRecordings:
-			hits, err = f.recordings(ctx)
-		case human.FoundFindings:
-			hits, err = f.findings(ctx)
-		case human.FoundDecisions:
-			hits, err = f.decisions(ctx)
-		}
-		if err != nil {
-			return nil, s.fail(ctx, err)
-		}
-		if list.Count = len(hits); list.Count == 0 {
-			continue
-		}
-		list.More = list.Count == human.MaxHits || f.cut
-		slices.SortStableFunc(hits, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.rank, a.rank), b.At.Compare(a.At)) })
-		for _, hit := range hits[:min(q.Limit, len(hits))] {
-			list.Hits = append(list.Hits, hit.Hit)
-		}
-		all = append(all, list)
 	}
-	return all, nil
+	groups.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	return slices.DeleteFunc(all[:], func(l human.HitList) bool { return l.Count == 0 && !l.More }), nil
 }
 
-// A search is one text that is looked for.
+// list looks for one group's hits until its time is up, and ranks them.
+func (f *search) list(ctx context.Context, group human.HitGroup, limit int, look func(*search, context.Context) error) (human.HitList, error) {
+	inTime, cancel := context.WithTimeout(ctx, f.seeks)
+	defer cancel()
+	err := look(f, inTime)
+	if err != nil && inTime.Err() != nil && ctx.Err() == nil {
+		f.cut, err = true, nil
+	}
+	l := human.HitList{Group: group, Hits: []human.Hit{}, Count: len(f.hits), More: len(f.hits) == human.MaxHits || f.cut}
+	slices.SortStableFunc(f.hits, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.rank, a.rank), b.At.Compare(a.At)) })
+	for _, hit := range f.hits[:min(limit, len(f.hits))] {
+		l.Hits = append(l.Hits, hit.Hit)
+	}
+	return l, err
+}
+
+// A search is one text that is looked for in one group.
 type search struct {
 	*Store
 	text, match string
 	words       []string // in lower case, as the person typed them
 	until       time.Time
 	cut         bool
+	hits        []ranked
 }
 
 // A ranked is a hit and how well it fits; more is better.
@@ -152,49 +161,125 @@ func (f *search) excerpt(texts ...string) string {
 	return human.Shorten(best, mostOfATitle)
 }
 
-// newest returns the newest operations that an FTS5 query finds.
-func (f *search) newest(ctx context.Context, match string, open bool) ([]human.Operation, error) {
-	l, err := f.newList(queue.Filter{Open: open})
-	if err != nil {
-		return nil, err
+// has says whether texts have every word: each a whole one, and the last at least the beginning of one.
+func (f *search) has(texts ...string) bool {
+	all := strings.ToLower(strings.Join(texts, "\n"))
+	for i, word := range f.words {
+		if !holds(all, word, i+1 < len(f.words)) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds says whether a word begins in text, and where whole is asked for also ends with it.
+func holds(text, word string, whole bool) bool {
+	first, _ := utf8.DecodeRuneInString(word)
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			return false
+		}
+		at += from
+		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
+		if wordless(first) || begins(text, at) && (!whole || !unicode.IsLetter(after) && !unicode.IsNumber(after)) {
+			return true
+		}
+		from = at + len(word)
+	}
+}
+
+const (
+	urgentOperations = `SELECT data FROM operations INDEXED BY operations_urgent WHERE open = 1 ORDER BY priority DESC, n LIMIT ?`
+	newestOperations = `SELECT data FROM operations ORDER BY n DESC LIMIT ?`
+	newestDecisions  = `SELECT data FROM decisions ORDER BY n DESC LIMIT ?`
+)
+
+// look calls each for the rows of a query whose data may have all words, until it returns false.
+func (f *search) look(ctx context.Context, query string, each func(data []byte) (more bool, err error)) error {
+	done := false
+	return f.rows(ctx, query, []any{lookedAt}, func(rows *sql.Rows) error {
+		var data sql.RawBytes
+		if done {
+			return nil
+		}
+		if err := rows.Scan(&data); err != nil {
+			return err
+		}
+		// Most are told apart without being read: of what JSON writes in another way only less is found here.
+		lower := bytes.ToLower(data)
+		for _, word := range f.words {
+			if !bytes.Contains(lower, []byte(word)) {
+				return nil
+			}
+		}
+		more, err := each(data)
+		done = !more
+		return err
+	})
+}
+
+// each calls take, once, for the operations that the index finds with a query, or that are looked at themselves and may have the
+// words; those that are open first, then the newest. take says whether to continue.
+func (f *search) each(ctx context.Context, match string, take func(op human.Operation, indexed bool) (more bool)) error {
+	known := map[human.OperationID]bool{}
+	more := true
+	for _, query := range []string{urgentOperations, newestOperations} {
+		if !more {
+			return nil
+		}
+		err := f.look(ctx, query, func(data []byte) (bool, error) {
+			var op human.Operation
+			if err := json.Unmarshal(data, &op); err != nil {
+				return false, f.damaged(err)
+			}
+			before := len(f.hits)
+			if !known[op.ID] {
+				more = take(op, false)
+			}
+			known[op.ID] = known[op.ID] || len(f.hits) > before
+			return more, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	l, err := f.newList(queue.Filter{})
+	if err != nil || !more {
+		return err
 	}
 	l.match, l.until = match, f.until
 	places, err := l.find(ctx, human.MaxHits)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f.cut = f.cut || l.cut
-	return f.fetch(ctx, places)
+	ops, err := f.fetch(ctx, places)
+	for _, op := range ops {
+		if !known[op.ID] && !take(op, true) {
+			break
+		}
+	}
+	return err
 }
 
-func (f *search) operations(ctx context.Context) ([]ranked, error) {
-	// What is open is among the candidates however old it is.
-	open, err := f.newest(ctx, f.match, true)
-	if err != nil {
-		return nil, err
-	}
-	ops, err := f.newest(ctx, f.match, false)
-	if err != nil {
-		return nil, err
-	}
-	known := map[human.OperationID]bool{}
-	var hits []ranked
-	for _, op := range slices.Concat(open, ops) {
-		if known[op.ID] || len(hits) == human.MaxHits {
-			continue
+func (f *search) operations(ctx context.Context) error {
+	return f.each(ctx, f.match, func(op human.Operation, indexed bool) bool {
+		texts := textsOf(op)
+		if !indexed && !f.has(append(texts, op.Description)...) {
+			return true
 		}
-		known[op.ID] = true
 		r := ranked{Hit: hitOf(op)}
 		var whole bool
 		if r.rank, whole = f.fits(op.Description); !whole {
-			r.Excerpt = f.excerpt(textsOf(op)...)
+			r.Excerpt = f.excerpt(texts...)
 		}
 		if !op.State.Terminal() {
 			r.rank += 3
 		}
-		hits = append(hits, r)
-	}
-	return hits, nil
+		f.hits = append(f.hits, r)
+		return len(f.hits) < human.MaxHits
+	})
 }
 
 func hitOf(op human.Operation) human.Hit {
@@ -227,47 +312,44 @@ func textsOf(op human.Operation) []string {
 	return append(texts, op.AgentID)
 }
 
-func (f *search) findings(ctx context.Context) ([]ranked, error) {
+func (f *search) findings(ctx context.Context) error {
 	match, err := matchFound(f.text)
 	if err != nil || match == "" {
-		return nil, err
+		return err
 	}
-	ops, err := f.newest(ctx, match, false)
-	if err != nil {
-		return nil, err
-	}
-	var hits []ranked
-	for _, op := range ops {
+	return f.each(ctx, match, func(op human.Operation, indexed bool) bool {
+		if op.Result == nil || !indexed && !f.has(foundTexts(op)...) {
+			return true
+		}
 		kept := op.Result.Kept()
 		for _, finding := range slices.Concat(kept.Findings, kept.Suggestions) {
-			hits = f.found(hits, op, finding.Text, len(finding.Evidence))
+			f.found(op, finding.Text, len(finding.Evidence))
 		}
 		if len(kept.Findings) == 0 {
 			for _, text := range kept.KeyFindings {
-				hits = f.found(hits, op, text, 0)
+				f.found(op, text, 0)
 			}
 		}
-	}
-	return hits, nil
+		return len(f.hits) < human.MaxHits
+	})
 }
 
 // found adds a finding to the hits if it has a word of what is searched for.
-func (f *search) found(hits []ranked, op human.Operation, text string, evidence int) []ranked {
+func (f *search) found(op human.Operation, text string, evidence int) {
 	rank, whole := f.fits(text)
-	if rank == 0 || len(hits) == human.MaxHits {
-		return hits
+	if rank == 0 || len(f.hits) == human.MaxHits {
+		return
 	}
 	if whole {
 		rank += 4
 	}
 	r := ranked{Hit: hitOf(op), rank: rank}
 	r.Excerpt, r.Title, r.Evidence = r.Title, human.OneLine(text, mostOfATitle), evidence
-	return append(hits, r)
+	f.hits = append(f.hits, r)
 }
 
-func (f *search) recordings(ctx context.Context) ([]ranked, error) {
-	var hits []ranked
-	err := f.rows(ctx, `SELECT r.data, t.moments, coalesce(o.data, '')
+func (f *search) recordings(ctx context.Context) error {
+	return f.built(ctx, `SELECT r.data, t.moments, coalesce(o.data, '')
 		FROM (SELECT rowid AS n FROM recorded_search WHERE recorded_search MATCH ? ORDER BY rowid DESC LIMIT ?) AS s
 		CROSS JOIN recordings AS r ON r.n = s.n CROSS JOIN recorded_texts AS t ON t.recording = s.n
 		LEFT JOIN operations AS o ON o.n = (SELECT seq FROM journal WHERE operation_id = r.operation_id AND version = 1)`,
@@ -292,42 +374,52 @@ func (f *search) recordings(ctx context.Context) ([]ranked, error) {
 				}
 			}
 			r.Excerpt = f.excerpt(r.Excerpt)
-			hits = append(hits, r)
+			f.hits = append(f.hits, r)
 			return nil
 		})
-	return hits, err
 }
 
-func (f *search) decisions(ctx context.Context) ([]ranked, error) {
+func (f *search) decisions(ctx context.Context) error {
+	known := map[string]bool{}
+	take := func(data []byte, indexed bool) (more bool, err error) {
+		var d service.Decision
+		if err := json.Unmarshal(data, &d); err != nil {
+			return false, f.damaged(err)
+		}
+		if known[d.ID] || !indexed && !f.has(d.Call, d.Agent, d.Project) {
+			return true, nil
+		}
+		known[d.ID] = true
+		rank, _ := f.fits(d.Call)
+		f.hits = append(f.hits, ranked{rank: rank, Hit: human.Hit{
+			Operation: d.OperationID, Decision: d.ID, Ruling: d.Decision, Risk: d.Risk, Agent: d.Agent, At: d.At,
+			Title: human.OneLine(d.Call, mostOfATitle), Excerpt: human.OneLine(d.Project, mostOfATitle),
+		}})
+		return len(f.hits) < human.MaxHits, nil
+	}
+	if err := f.look(ctx, newestDecisions, func(data []byte) (bool, error) { return take(data, false) }); err != nil {
+		return err
+	}
 	firsts, err := f.searchParts(ctx, decidedFirsts)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var hits []ranked
-	for part := len(firsts); part > 0 && len(hits) < human.MaxHits; part-- {
-		if f.cut = f.cut || time.Now().After(f.until); f.cut {
-			break
+	for part := len(firsts); part > 0 && len(f.hits) < human.MaxHits; part-- {
+		if f.cut = time.Now().After(f.until); f.cut {
+			return nil
 		}
 		err := f.built(ctx, fmt.Sprintf(`SELECT d.data FROM decided_%d AS s CROSS JOIN decisions AS d ON d.n = s.rowid
-			WHERE decided_%[1]d MATCH ? ORDER BY s.rowid DESC LIMIT ?`, part), []any{f.match, human.MaxHits - len(hits)}, func(rows *sql.Rows) error {
+			WHERE decided_%[1]d MATCH ? ORDER BY s.rowid DESC LIMIT ?`, part), []any{f.match, human.MaxHits}, func(rows *sql.Rows) error {
 			var data sql.RawBytes
-			if err := rows.Scan(&data); err != nil {
-				return err
+			err := rows.Scan(&data)
+			if err == nil && len(f.hits) < human.MaxHits {
+				_, err = take(data, true)
 			}
-			var d service.Decision
-			if err := json.Unmarshal(data, &d); err != nil {
-				return f.damaged(err)
-			}
-			rank, _ := f.fits(d.Call)
-			hits = append(hits, ranked{rank: rank, Hit: human.Hit{
-				Operation: d.OperationID, Decision: d.ID, Ruling: d.Decision, Risk: d.Risk, Agent: d.Agent, At: d.At,
-				Title: human.OneLine(d.Call, mostOfATitle), Excerpt: human.OneLine(d.Project, mostOfATitle),
-			}})
-			return nil
+			return err
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return hits, nil
+	return nil
 }

@@ -173,6 +173,47 @@ func TestSearchRejects(t *testing.T) {
 	}
 }
 
+// A group whose time is up is no error and does not look as if there were nothing.
+func TestASearchOutOfTimeSaysSo(t *testing.T) {
+	h := seeded(t, Options{searchFor: 1})
+	lists, err := h.Search(t.Context(), human.SearchQuery{Text: "aws", Limit: 5})
+	if err != nil || len(lists) != len(human.HitGroups) {
+		t.Fatal(lists, err)
+	}
+	for _, l := range lists {
+		if l.Count != 0 || !l.More || l.Hits == nil {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
+// What is old and closed is found by the index, whatever stands before it.
+func TestTheIndexFindsWhatIsOld(t *testing.T) {
+	h := newHistory(t, Options{searchFor: time.Hour})
+	h.add("op_zebra", ring("a zebra"), learned("its stripes"))
+	h.decided("dec_zebra", "feed zebra")
+	for i := range lookedAt + 10 {
+		h.add(human.OperationID(fmt.Sprintf("op_%03d", i)), ring("a horse"), done("yes"))
+		h.decided(fmt.Sprintf("dec_%d", i), "feed horse")
+	}
+	for text, want := range map[string]string{"zebra": "[operations: a zebra decisions: feed zebra]", "stripes": "[operations: a zebra (its stripes) findings: its stripes (a zebra)]"} {
+		if got := fmt.Sprint(h.found(text)); got != want {
+			t.Errorf("%q finds %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Words are whole but for the last, which may be the beginning of one, by the index and without it alike.
+func TestWordsAreWholeButForTheLast(t *testing.T) {
+	h := newHistory(t, Options{searchFor: time.Hour})
+	h.add("op_1", ring("workshops and shops"))
+	for text, found := range map[string]bool{"shop": true, "shops": true, "work": true, "orkshop": false, "shop and": false, "work shops": false, "and shops workshops": true} {
+		if got := h.found(text) != nil; got != found {
+			t.Errorf("%q found: %v", text, got)
+		}
+	}
+}
+
 // What many match ends at a bound, and says so.
 func TestCommonWordsAreBounded(t *testing.T) {
 	h := newHistory(t, Options{partSize: 16, searchFor: time.Hour})
