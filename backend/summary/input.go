@@ -136,11 +136,26 @@ func (s *Service) fill(ctx context.Context, in *summarizers.Input, language stri
 		if r.Actions, r.More, done, err = s.deps.Recordings.Summarized(ctx, r.ID, language, mostActions); err != nil {
 			return err
 		}
+		r.Actions, r.Commands = parted(r.Actions)
 		for _, step := range done {
 			tick(in.Checklist, step)
 		}
 	}
 	return nil
+}
+
+// parted are actions, and those of a terminal as commands. A command has the id of its action.
+func parted(all []human.Action) (rest []human.Action, commands []summarizers.Command) {
+	rest, commands = []human.Action{}, []summarizers.Command{}
+	for _, a := range all {
+		c := a.Command
+		if c == nil {
+			rest = append(rest, a)
+			continue
+		}
+		commands = append(commands, summarizers.Command{ID: a.ID, At: a.At, End: a.End, Line: c.Text, Dir: c.Folder, Exit: c.Exit, Output: c.Output})
+	}
+	return rest, commands
 }
 
 func recordingsOf(in summarizers.Input) []human.RecordingID {

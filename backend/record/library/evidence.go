@@ -232,7 +232,7 @@ func (f *finder) recorded(ctx context.Context, r human.Ref, e *Evidence) error {
 		moment := o.StartedAt.Add(time.Duration(elapsed))
 		e.Elapsed, e.At = &elapsed, &moment
 	}
-	if r.Kind == human.RefAction {
+	if r.Kind == human.RefAction || r.Kind == human.RefCommand {
 		i := slices.IndexFunc(o.actions, func(a human.Action) bool { return a.ID == r.ID })
 		if i < 0 {
 			return f.without(o.all, e)

@@ -56,6 +56,9 @@ func New(deps Deps, options func() Options) *Service {
 // called once.
 func (s *Service) Run(ctx context.Context) error {
 	err := s.lookAfterCrash(ctx)
+	if ctx.Err() != nil {
+		err = nil
+	}
 	s.mu.Lock()
 	s.trouble = err
 	s.mu.Unlock()

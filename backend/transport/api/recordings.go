@@ -47,6 +47,7 @@ type Library interface {
 	SetEdits(ctx context.Context, by human.Actor, id human.RecordingID, e human.Edits) (human.Edits, error)
 	Picture(ctx context.Context, by human.Actor, id human.RecordingID, picture string, look library.Look) (library.Picture, error)
 	Export(ctx context.Context, by human.Actor, id human.RecordingID, format, language string) (library.Export, error)
+	Cast(ctx context.Context, by human.Actor, id human.RecordingID) (library.Export, error)
 	Delete(ctx context.Context, by human.Actor, id human.RecordingID) error
 	Evidencer
 }
@@ -253,6 +254,11 @@ func (s *Server) recordings(c catalogue) {
 		})
 	add(c, getRecordings("/{id}/pictures/{picture}", "getPicture", "A picture of a recording; an agent, one that its operator gave it", signedIn), s.picture)
 	add(c, getRecordings("/{id}/export", "exportRecording", "A recording as it leaves, with its edits, as a file", signedIn), s.export)
+	add(c, getRecordings("/{id}/cast", "getCast", "What a terminal printed, as asciicast v3, with the recording's edits", signedIn),
+		func(ctx context.Context, x *exchange, in *recordingInput) (*stream, error) {
+			e, err := s.deps.Library.Cast(ctx, x.by, in.ID)
+			return s.streamed(ctx, e, err)
+		})
 }
 
 func (s *Server) replays(c catalogue) {
@@ -307,6 +313,11 @@ func pictureOf(p library.Picture, err error, has string) (*pictureAnswer, error)
 // into memory.
 func (s *Server) export(ctx context.Context, x *exchange, in *exportInput) (*stream, error) {
 	e, err := s.deps.Library.Export(ctx, x.by, in.ID, in.Format, in.Language)
+	return s.streamed(ctx, e, err)
+}
+
+// streamed answers with an export.
+func (s *Server) streamed(ctx context.Context, e library.Export, err error) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -369,6 +380,7 @@ func describeFiles(c catalogue) {
 		picture.Responses["304"] = &huma.Response{Description: "You have it."}
 	}
 	operationAt(o, http.MethodGet, "/api/recordings/{id}/export").Responses["200"].Content = bytes("text/html", "application/zip", "application/json")
+	operationAt(o, http.MethodGet, "/api/recordings/{id}/cast").Responses["200"].Content = bytes("application/x-asciicast")
 	play := operationAt(o, http.MethodPost, "/api/recordings/{id}/replay")
 	play.Responses["202"] = play.Responses["200"]
 	delete(play.Responses, "200")

@@ -1779,6 +1779,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/recordings/{id}/cast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a terminal printed, as asciicast v3, with the recording's edits
+         * @description For: agent or operator.
+         */
+        get: operations["getCast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/recordings/{id}/discard": {
         parameters: {
             query?: never;
@@ -9816,6 +9836,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Actions"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-asciicast": string;
                 };
             };
             /** @description An error; nothing was changed. */
