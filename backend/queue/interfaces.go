@@ -60,6 +60,8 @@ type Index interface {
 	// Undelivered returns the ids of the agent's operations that ended and whose end it has not read, newest
 	// first.
 	Undelivered(ctx context.Context, agentID string) ([]human.OperationID, error)
+	// Statistics counts the operations that a filter selects; see Queue.Statistics.
+	Statistics(ctx context.Context, f Filter, now time.Time) (HistoryStatistics, error)
 }
 
 // A Filter selects operations; zero fields select all.
@@ -72,6 +74,10 @@ type Filter struct {
 	Plan      human.PlanStatus // only plans, and of them those with this status
 	Text      string           // full-text: all words, the last as a prefix; Chinese, Japanese and Korean by character
 	Since     time.Time        // updated at or after
+	When      When             // requested
+	Project   string           // human.Operation.Project; None selects those without
+	Risk      human.Risk       // None selects those without
+	End       End              // how it ended
 	Order     Order
 	Limit     int    // 1 to MaxPage; 0 is DefaultPage
 	Cursor    string // Page.Next of the page before; opaque

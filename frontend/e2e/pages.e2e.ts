@@ -217,17 +217,13 @@ test.describe('history', () => {
   }
   const rows = (app: Console) => app.page.locator('a.hit');
 
-  test('lists what has ended, with figures that add up', async ({ app, bot, page }) => {
+  test('lists what has ended', async ({ app, bot }) => {
     await fill(app, bot);
     await bot.ring({ description: 'Still open' });
     await app.open('history');
     await expect(rows(app)).toHaveCount(4);
     await expect(rows(app).filter({ hasText: 'Turn on the price engine' })).toContainText('denied');
     await expect(rows(app).filter({ hasText: 'Never mind' })).toContainText('canceled');
-    await expect(page.getByRole('region', { name: 'Requests per day' }).getByRole('img')).toHaveAttribute('aria-label', /^5 requests in 30 days/);
-    await expect(page.getByRole('region', { name: 'Time to answer' })).toContainText('1 not answered');
-    await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('50%');
-    await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('of 2 yes-or-no answers');
   });
 
   test('is searched by any word, and marks it where it is seen', async ({ app, bot, page }) => {
@@ -294,6 +290,7 @@ test.describe('history', () => {
   test('says what will be here while nothing is', async ({ app, page }) => {
     await app.open('history');
     await expect(page.getByText('Nothing has ended yet.')).toBeVisible();
+    await page.getByRole('button', { name: 'Statistics' }).click();
     await expect(page.getByText('No approvals in this period.')).toBeVisible();
   });
 });

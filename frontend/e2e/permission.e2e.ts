@@ -438,7 +438,9 @@ test('history, filters and figures count permissions', async ({ app, agent, serv
   const hit = app.page.locator(`a[href="#/history/${id}"]`);
   await expect(hit).toContainText(wouldDelete);
   await expect(hit).toContainText('denied');
+  await app.page.getByRole('button', { name: 'Statistics' }).click();
   await expect(app.page.getByText('Approval, permission')).toBeVisible();
+  await app.page.getByRole('button', { name: 'Requests', exact: true }).click();
   await hit.click();
   await expect(app.page.getByText('Denied by mei')).toBeVisible();
   await expect(app.page.getByRole('radiogroup', { name: 'Your choice' })).toHaveCount(0);

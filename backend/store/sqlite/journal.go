@@ -37,6 +37,7 @@ func (s *Store) Append(ctx context.Context, id human.OperationID, expected uint6
 		if r.fresh, err = next.project(); err != nil {
 			return 0, err
 		}
+		r.fresh.projectName = projectOf(r.rows[0].context)
 	}
 	if err := s.submit(ctx, r); err != nil {
 		return 0, err

@@ -105,6 +105,7 @@ type list struct {
 	until  time.Time // when to stop looking; the zero time is never
 	cut    bool      // it stopped before all was looked at
 	match  string    // FTS5 query of the text, or empty
+	from   place     // the cursor's; 0 without
 	tags   string    // FTS5 query of agent, kind and ends, or empty
 }
 
@@ -122,6 +123,7 @@ func (s *Store) newList(f queue.Filter) (*list, error) {
 		if err != nil {
 			return nil, err
 		}
+		l.from = p
 		l.after(p)
 	}
 	if f.Plan != "" {
@@ -208,6 +210,9 @@ func (l *list) conditions() string {
 
 // find returns the first limit places of the list.
 func (l *list) find(ctx context.Context, limit int) ([]place, error) {
+	if l.filter.Counts() {
+		return l.counted(ctx, limit)
+	}
 	walks := l.match == "" // a filter that is the walk's own index needs no narrowing
 	if l.open && (!walks || l.filter.Order != queue.Urgent) {
 		places, err := l.few(ctx, `SELECT n, priority, updated FROM operations INDEXED BY operations_urgent WHERE open = 1 LIMIT ?`, l.narrow)
@@ -319,27 +324,83 @@ func (l *list) walk(ctx context.Context, limit int) ([]place, error) {
 // walkMatching is walk for a text that matches many: it walks without the text, and asks the full-text
 // index about a few thousand at a time.
 func (l *list) walkMatching(ctx context.Context, limit int) ([]place, error) {
-	var found []place
-	for rest := *l; ; {
+	return l.batches(ctx, limit, func(rest *list) ([]place, bool, error) {
 		batch, err := rest.walk(ctx, l.narrow)
+		more := len(batch) == l.narrow
+		if more {
+			*rest = *l.beyond(batch[len(batch)-1])
+		}
+		return batch, more, err
+	})
+}
+
+// counted returns the first limit places of what statistics count: by the facts, and then by the rest of the filter.
+func (l *list) counted(ctx context.Context, limit int) ([]place, error) {
+	v, err := l.newSieve(ctx, l.filter)
+	if err != nil || v.none {
+		return nil, err
+	}
+	places := []place{} // the newest first
+	err = l.eachFact(ctx, v.from, v.to, "DESC", func(n int64, f fact) error {
+		if v.takes(f) && v.inTime(f.requested()) && (l.filter.Order != queue.Newest || l.from.n == 0 || n < l.from.n) {
+			places = append(places, place{n: n})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(places) <= l.narrow {
+		return l.sift(ctx, places, limit, nil)
+	}
+	if !l.filter.When.From.IsZero() {
+		l.and("o.updated >= ?", micro(l.filter.When.From))
+	}
+	return l.batches(ctx, limit, func(rest *list) ([]place, bool, error) {
+		if l.filter.Order == queue.Newest {
+			n := min(l.narrow, len(places))
+			batch, err := l.sorted(ctx, places[:n], n)
+			places = places[n:]
+			return batch, len(places) > 0, err
+		}
+		batch, err := rest.walk(ctx, l.narrow)
+		if err != nil || len(batch) == 0 {
+			return nil, false, err
+		}
+		more := len(batch) == l.narrow
+		if more {
+			*rest = *l.beyond(batch[len(batch)-1])
+		}
+		return slices.DeleteFunc(batch, func(p place) bool {
+			_, found := slices.BinarySearchFunc(places, p, func(a, b place) int { return cmp.Compare(b.n, a.n) })
+			return !found
+		}), more, nil
+	})
+}
+
+// beyond is the list after a place of it.
+func (l *list) beyond(p place) *list {
+	rest := *l
+	rest.where, rest.args = slices.Clone(l.where), slices.Clone(l.args)
+	rest.after(p)
+	return &rest
+}
+
+// batches collects the first limit places that match the text out of what next returns, until it has no more.
+func (l *list) batches(ctx context.Context, limit int, next func(rest *list) (batch []place, more bool, err error)) ([]place, error) {
+	var found []place
+	rest := *l
+	for {
+		batch, more, err := next(&rest)
+		if err == nil && l.match != "" {
+			batch, err = l.matching(ctx, batch, limit-len(found))
+		}
 		if err != nil {
 			return nil, err
 		}
-		full, last := len(batch) == l.narrow, place{}
-		if full {
-			last = batch[len(batch)-1]
-		}
-		matching, err := l.matching(ctx, batch, limit-len(found))
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, matching...)
-		if len(found) >= limit || !full {
+		if found = append(found, batch...); len(found) >= limit || !more {
 			return found[:min(limit, len(found))], nil
 		}
-		rest = *l
-		rest.where, rest.args = slices.Clone(l.where), slices.Clone(l.args)
-		rest.after(last)
 	}
 }
 

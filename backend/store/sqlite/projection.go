@@ -44,6 +44,8 @@ type projected struct {
 	*folded
 	data string
 	body string // of the search table; only where the text changed
+
+	projectName string // of a new operation
 }
 
 // project makes the columns, with the search text.
@@ -109,6 +111,10 @@ func (w *writer) rebuild(ctx context.Context) error {
 	if err := w.parts.drop(ctx, w.conn); err != nil {
 		return err
 	}
+	w.facts.forget()
+	if _, err := w.conn.ExecContext(ctx, `DELETE FROM facts; DELETE FROM fact_names`); err != nil {
+		return err
+	}
 	insert, err := w.conn.PrepareContext(ctx, insertOperation)
 	if err != nil {
 		return err
@@ -151,11 +157,17 @@ func (w *writer) rebuild(ctx context.Context) error {
 		if err := w.parts.add(ctx, w.conn, p.n, p.body); err != nil {
 			return err
 		}
+		if err := w.addFact(ctx, p.n, p.op, projectOf(rows[0].context)); err != nil {
+			return err
+		}
 	}
 	if err := firsts.Err(); err != nil {
 		return err
 	}
-	_, err = w.conn.ExecContext(ctx, `UPDATE projected SET (seq, indexed) = (SELECT coalesce(max(seq), 0), coalesce(max(seq), 0) FROM journal), rules = ?`, projectionRules)
+	if err := w.writeFacts(ctx); err != nil {
+		return err
+	}
+	_, err = w.conn.ExecContext(ctx, `UPDATE projected SET without_facts = 0, (seq, indexed) = (SELECT coalesce(max(seq), 0), coalesce(max(seq), 0) FROM journal), rules = ?`, projectionRules)
 	return err
 }
 

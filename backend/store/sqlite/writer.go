@@ -162,12 +162,13 @@ type writer struct {
 	*Store
 	conn  *sql.Conn
 	stmts struct {
-		begin, commit, head, load, details, event, remove, insert, state, data, projected, receipt, lastReceipt, unseal *sql.Stmt
+		begin, commit, head, load, details, event, remove, insert, state, data, projected, receipt, lastReceipt, unseal, name, chunk, putChunk *sql.Stmt
 	}
 	cache   *cache
 	parts   parts // of operations
 	decided parts // of the gatekeeper's decisions
-	tip     tip   // within a transaction that appends; between them, log alone is kept
+	facts   facts
+	tip     tip // within a transaction that appends; between them, log alone is kept
 
 	indexed  uint64 // projected.indexed, as this writer knows it
 	appended bool   // something of ours
@@ -207,6 +208,9 @@ func (w *writer) start(ctx context.Context, steps []string) error {
 		if err := w.transact(ctx, func() error { return w.rebuild(ctx) }); err != nil {
 			return storageError(err, w.file)
 		}
+	}
+	if err := w.factsOfOld(ctx); err != nil {
+		return storageError(err, w.file)
 	}
 	if err := w.indexOld(ctx); err != nil {
 		return storageError(err, w.file)
@@ -263,6 +267,10 @@ func (w *writer) prepare(ctx context.Context) error {
 		{&st.receipt, `INSERT INTO receipts (seq, proof) VALUES (?,?)`},
 		{&st.lastReceipt, `SELECT proof FROM receipts ORDER BY seq DESC LIMIT 1`},
 		{&st.unseal, `DELETE FROM receipts WHERE seq >= ?`},
+		{&st.name, `INSERT INTO fact_names (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = name RETURNING id`},
+		{&st.chunk, `SELECT facts FROM facts WHERE chunk = ?`},
+		{&st.putChunk, `INSERT INTO facts (chunk, first, last, facts) VALUES (?,?,?,?)
+			ON CONFLICT (chunk) DO UPDATE SET first = excluded.first, last = excluded.last, facts = excluded.facts`},
 	} {
 		var err error
 		if *p.stmt, err = w.conn.PrepareContext(ctx, p.text); err != nil {
@@ -295,7 +303,7 @@ func (w *writer) closeStatements() error {
 	st := &w.stmts
 	errs := []error{w.parts.forget(), w.decided.forget()}
 	for _, s := range []**sql.Stmt{&st.begin, &st.commit, &st.head, &st.load, &st.details, &st.event, &st.remove, &st.insert, &st.state, &st.data, &st.projected,
-		&st.receipt, &st.lastReceipt, &st.unseal} {
+		&st.receipt, &st.lastReceipt, &st.unseal, &st.name, &st.chunk, &st.putChunk} {
 		if *s != nil {
 			errs = append(errs, (*s).Close())
 			*s = nil
@@ -395,6 +403,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 		}
 		if err != nil {
 			err = errors.Join(err, w.parts.forget(), w.decided.forget())
+			w.facts.forget()
 			// SQLite has rolled back by itself after some errors; then this one fails and does no harm.
 			_, _ = w.conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
 		}
@@ -424,6 +433,7 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 		}
 		if head != w.live.seq() { // another process wrote; what we remember may be old
 			w.cache.clear()
+			w.facts.forget()
 			w.tip.log = nil
 			if bodies, err = w.readLate(ctx); err != nil {
 				return err
@@ -456,6 +466,9 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 		before = w.late.set(bodies)
 		if len(stored) == 0 {
 			return nil
+		}
+		if err := w.writeFacts(ctx); err != nil {
+			return err
 		}
 		_, err = w.stmts.projected.ExecContext(ctx, head)
 		return err
@@ -525,6 +538,9 @@ func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map
 	} else {
 		_, err = w.stmts.state.ExecContext(ctx, o.Version, o.State, !o.State.Terminal(), o.DeliveredAt != nil, micro(o.UpdatedAt), p.data, next.n)
 	}
+	if err == nil {
+		err = w.changeFact(ctx, next.n, o)
+	}
 	if err != nil || !text {
 		return next, "", err
 	}
@@ -551,7 +567,7 @@ func (w *writer) appendNew(ctx context.Context, r *request, seq uint64) error {
 		}
 		return human.Errorf(human.Conflict, "agent %s has already used the idempotency key %q", r.fresh.op.AgentID, r.fresh.op.IdempotencyKey)
 	}
-	return nil
+	return w.addFact(ctx, seq, r.fresh.op, r.fresh.projectName)
 }
 
 // insertEvents writes the request's journal rows; a Conflict where the first version is taken.

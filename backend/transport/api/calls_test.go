@@ -113,6 +113,8 @@ func TestEveryCallByRole(t *testing.T) {
 	}{
 		{"POST /api/human/invoke", nil, text(`{"action_type":"bash","description":"look"}`), 401, 201, 201, 403},
 		{"GET /api/human/operations", nil, nil, 401, 200, 200, 200},
+		{"GET /api/human/operations/export", nil, nil, 401, 403, 403, 200},
+		{"GET /api/statistics", nil, nil, 401, 403, 403, 200},
 		{"GET /api/human/operations/{id}", func() string { return "/api/human/operations/" + fresh() }, nil, 401, 200, 404, 200},
 		{"GET /api/human/operations/{id}/events", func() string { return "/api/human/operations/" + fresh() + "/events" }, nil, 401, 200, 404, 200},
 		{"GET /api/human/operations/{id}/evidence", found(""), nil, 401, 200, 404, 200},
@@ -388,6 +390,9 @@ func TestBadQueries(t *testing.T) {
 		"/api/human/operations/" + string(op.ID) + "?wait=long":                  "wait: ",
 		"/api/human/operations/" + string(op.ID) + "?after_version=-1":           "after_version: ",
 		"/api/human/operations/" + string(op.ID) + "?ack=maybe":                  "ack: ",
+		"/api/human/operations?zone=Mars":                                        "zone",
+		"/api/human/operations?hour=169":                                         "hour: ",
+		"/api/human/operations?risk=odd":                                         "risk: ",
 		"/api/human/summary?since=yesterday":                                     "since: ",
 		"/api/human/operations?q=" + strings.Repeat("x", 501):                    "q: ",
 		"/api/human/operations?action_type=dance":                                "action_type: ",

@@ -96,7 +96,7 @@ type (
 	idInput struct {
 		ID string `path:"id" doc:"The operation's id."`
 	}
-	listInput struct {
+	ListInput struct {
 		State   []string   `query:"state" enum:"open,closed,pending,claimed,in_progress,waiting_input,completed,cancelled,declined" doc:"One or more, with commas."`
 		Kind    human.Kind `query:"action_type"`
 		Plan    string     `query:"plan_status" enum:"pending,confirmed,modified,cancelled,timeout" doc:"Only plans, and of them those that stand like this."`
@@ -105,6 +105,7 @@ type (
 		Order   string     `query:"order" enum:"newest,urgent,recent" doc:"By creation (absent), by urgency and age, or by last change."`
 		Limit   int        `query:"limit" minimum:"1" maximum:"500" doc:"Absent: 50."`
 		Cursor  string     `query:"cursor" doc:"next of the page before."`
+		CountedInput
 	}
 	summaryInput struct {
 		Limit int       `query:"limit" minimum:"1" maximum:"500" doc:"Absent: 10."`
@@ -156,8 +157,12 @@ func (s *Server) operations(c catalogue) {
 		})
 
 	add(c, route{http.MethodGet, "/api/human/operations", "listOperations", "List and search operations", signedIn, 0},
-		func(ctx context.Context, x *exchange, in *listInput) (*answer[*Page], error) {
-			page, err := q.List(ctx, x.by, in.filter())
+		func(ctx context.Context, x *exchange, in *ListInput) (*answer[*Page], error) {
+			f, err := in.filter(s.deps.Now())
+			if err != nil {
+				return nil, err
+			}
+			page, err := q.List(ctx, x.by, f)
 			return ok(&Page{s.views(x.by, page.Operations), page.Next}, err)
 		})
 
@@ -339,7 +344,7 @@ func (r *InputRequest) draft() *human.Answer {
 	return &a
 }
 
-func (in *listInput) filter() queue.Filter {
+func (in *ListInput) filter(now time.Time) (queue.Filter, error) {
 	f := queue.Filter{Kind: in.Kind, Plan: human.PlanStatus(in.Plan), AgentID: in.AgentID, Text: in.Text, Limit: in.Limit, Cursor: in.Cursor}
 	switch in.Order {
 	case "urgent":
@@ -357,5 +362,5 @@ func (in *listInput) filter() queue.Filter {
 	if len(in.State) == 1 && in.State[0] == "open" {
 		f.States, f.Open = nil, true
 	}
-	return f
+	return f, in.add(&f, now)
 }

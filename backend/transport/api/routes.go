@@ -135,6 +135,7 @@ func (s *Server) register() *huma.OpenAPI {
 		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
 	}}
 	s.operations(c)
+	s.statistics(c)
 	s.answering(c)
 	s.search(c.needs("search", s.deps.Search != nil))
 	s.attachments(c)

@@ -4,11 +4,12 @@ import { RunsApi } from './runs';
 import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
+import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Chain, Check, DraftRequest, Drafts, Edits, HitList, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
+  Action, Agent, Answer, Attempt, Chain, Check, DraftRequest, Drafts, Edits, HistoryStatistics, HitList, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
 } from '../lib/wire';
 
-export interface Query {
+export interface Query extends Omit<Counted, 'action_type'> {
   state?: State | 'open' | 'closed' | '';
   action_type?: Kind | '';
   plan_status?: PlanStatus | '';
@@ -56,6 +57,16 @@ export class Api {
 
   operations(query: Query): Promise<Page> {
     return this.#get('/api/human/operations' + search(query));
+  }
+
+  statistics(query: Counted & { days: number }): Promise<HistoryStatistics> {
+    return this.#get('/api/statistics' + search(query));
+  }
+
+  /** Saves all operations of a list as a file, and returns its name. */
+  exportOperations(query: Query, format: 'jsonl' | 'csv'): Promise<string> {
+    const path = '/api/human/operations/export' + search({ ...query, format });
+    return shell.save(`deskbell-history.${format}`, path, () => fetchBytes(this.to, path));
   }
 
   operation(id: string): Promise<Operation> {
