@@ -131,7 +131,7 @@ func (s *Server) exportOperations(ctx context.Context, x *exchange, in *historyI
 	}}, nil
 }
 
-// jsonLines writes an operation a line, as lists have them, without drafts: nobody sent those.
+// jsonLines writes an operation a line, as lists have them, without drafts: those were not sent.
 func jsonLines(w io.Writer) func([]human.Operation) error {
 	return func(ops []human.Operation) error {
 		for _, op := range ops {
