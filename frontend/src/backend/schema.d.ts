@@ -856,6 +856,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/operations/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The operations of a list, all pages, as a file
+         * @description For: operator.
+         */
+        get: operations["exportOperations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/operations/{id}": {
         parameters: {
             query?: never;
@@ -2233,6 +2253,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests, times, approvals and interruptions: by kind, agent, project, risk, day and hour of the week
+         * @description For: operator.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stepup": {
         parameters: {
             query?: never;
@@ -3379,6 +3419,49 @@ export interface components {
             /** Format: int64 */
             refused: number;
         };
+        DayFigures: {
+            /** @description From the request until an operator answered or declined it. */
+            answer: components["schemas"]["Times"];
+            /**
+             * Format: double
+             * @description 0 to 1; absent with fewer than 10 decisions.
+             */
+            approval_rate?: number;
+            /**
+             * Format: int64
+             * @description How many of them were a yes.
+             */
+            approved: number;
+            /** @description YYYY-MM-DD in the time zone asked for. */
+            date: string;
+            /**
+             * Format: int64
+             * @description Answers that were a yes or a no.
+             */
+            decisions: number;
+            /** @description How they ended; what did not happen is absent. */
+            ends: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Those whose card popped up.
+             */
+            interruptions: number;
+            /** @description Requests by kind. */
+            kinds: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Those whose time limit passed before they ended.
+             */
+            overdue: number;
+            /** Format: int64 */
+            requests: number;
+            /** @description From the request until an operator first looked at it, where one did before its end. */
+            see: components["schemas"]["Times"];
+        };
         DayOutcomes: {
             /**
              * Format: int64
@@ -4032,6 +4115,45 @@ export interface components {
             task_by_task?: boolean;
             user_message?: string;
         };
+        GroupFigures: {
+            /** @description From the request until an operator answered or declined it. */
+            answer: components["schemas"]["Times"];
+            /**
+             * Format: double
+             * @description 0 to 1; absent with fewer than 10 decisions.
+             */
+            approval_rate?: number;
+            /**
+             * Format: int64
+             * @description How many of them were a yes.
+             */
+            approved: number;
+            /**
+             * Format: int64
+             * @description Answers that were a yes or a no.
+             */
+            decisions: number;
+            /** @description How they ended; what did not happen is absent. */
+            ends: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Those whose card popped up.
+             */
+            interruptions: number;
+            /** @description Empty where a request names none. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Those whose time limit passed before they ended.
+             */
+            overdue: number;
+            /** Format: int64 */
+            requests: number;
+            /** @description From the request until an operator first looked at it, where one did before its end. */
+            see: components["schemas"]["Times"];
+        };
         Health: {
             /** @enum {string} */
             status: "ok";
@@ -4059,6 +4181,67 @@ export interface components {
             presets: components["schemas"]["Preset"][];
             /** @description What people changed in them, the most frequent first, at most 5. */
             usual: components["schemas"]["UsualChange"][];
+        };
+        HistoryStatistics: {
+            agents: components["schemas"]["GroupFigures"][];
+            /** @description From the request until an operator answered or declined it. */
+            answer: components["schemas"]["Times"];
+            /**
+             * Format: double
+             * @description 0 to 1; absent with fewer than 10 decisions.
+             */
+            approval_rate?: number;
+            /**
+             * Format: int64
+             * @description How many of them were a yes.
+             */
+            approved: number;
+            /**
+             * Format: int64
+             * @description Requests in the time before from that is as long as from from to to.
+             */
+            before: number;
+            /** Format: date-time */
+            counted_at: string;
+            /** @description Every day, in order. */
+            days: components["schemas"]["DayFigures"][];
+            /**
+             * Format: int64
+             * @description Answers that were a yes or a no.
+             */
+            decisions: number;
+            /** @description How they ended; what did not happen is absent. */
+            ends: {
+                [key: string]: number;
+            };
+            /** Format: date-time */
+            from: string;
+            /** @description 168: interruptions by the hour of the week in which the request was made, from Monday 0:00. */
+            hours: number[];
+            /**
+             * Format: int64
+             * @description Those whose card popped up.
+             */
+            interruptions: number;
+            /** @description The most requests first, as in all groups; at most 100 of each. */
+            kinds: components["schemas"]["GroupFigures"][];
+            /**
+             * Format: int64
+             * @description Those whose time limit passed before they ended.
+             */
+            overdue: number;
+            projects: components["schemas"]["GroupFigures"][];
+            /** Format: int64 */
+            requests: number;
+            risks: components["schemas"]["GroupFigures"][];
+            /** @description From the request until an operator first looked at it, where one did before its end. */
+            see: components["schemas"]["Times"];
+            /**
+             * Format: date-time
+             * @description The end; not included.
+             */
+            to: string;
+            zone: string;
         };
         Hit: {
             /** @enum {string} */
@@ -6195,6 +6378,25 @@ export interface components {
             /** @description Exactly as sent: look out for control characters. */
             text: string;
         };
+        Times: {
+            /** Format: int64 */
+            count: number;
+            /**
+             * Format: int64
+             * @description Half took at most this long.
+             */
+            median_ms: number;
+            /**
+             * Format: int64
+             * @description Nine in ten took at most this long.
+             */
+            ninth_ms: number;
+            /**
+             * Format: int64
+             * @description One in ten took at most this long, in milliseconds; 0 for none.
+             */
+            tenth_ms: number;
+        };
         ToolDuration: {
             /** Format: int64 */
             failed: number;
@@ -8016,6 +8218,22 @@ export interface operations {
                 limit?: number;
                 /** @description next of the page before. */
                 cursor?: string;
+                /** @description Only requests of this project (context.project, else context.cwd); - for those that name none. */
+                project?: string;
+                /** @description Only requests with this risk; - for those that state none. */
+                risk?: "low" | "medium" | "high" | "critical" | "-";
+                /** @description Only those that ended like this. */
+                end?: "completed" | "denied" | "declined" | "cancelled" | "timeout" | "open";
+                /** @description Only requests of the last so many days, today included; from and to count before it. */
+                days?: number;
+                /** @description Only requests at or after this time. */
+                from?: string;
+                /** @description Only requests before this time. */
+                to?: string;
+                /** @description Only requests in this hour of the week: 1 is Monday 0:00 to 1:00, 168 Sunday 23:00 to 24:00. */
+                hour?: number;
+                /** @description The time zone of days and hours: a name like Europe/Berlin, or an offset like +02:00; absent: UTC. */
+                zone?: string;
             };
             header?: never;
             path?: never;
@@ -8030,6 +8248,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportOperations: {
+        parameters: {
+            query?: {
+                /** @description JSON Lines (absent), or a table for spreadsheets. */
+                format?: "jsonl" | "csv";
+                /** @description One or more, with commas. */
+                state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+                /** @description Only plans, and of them those that stand like this. */
+                plan_status?: "pending" | "confirmed" | "modified" | "cancelled" | "timeout";
+                /** @description For operators; an agent sees its own. */
+                agent_id?: string;
+                /** @description Full text: all words, the last as a prefix. */
+                q?: string;
+                /** @description By creation (absent), by urgency and age, or by last change. */
+                order?: "newest" | "urgent" | "recent";
+                /** @description Absent: 50. */
+                limit?: number;
+                /** @description next of the page before. */
+                cursor?: string;
+                /** @description Only requests of this project (context.project, else context.cwd); - for those that name none. */
+                project?: string;
+                /** @description Only requests with this risk; - for those that state none. */
+                risk?: "low" | "medium" | "high" | "critical" | "-";
+                /** @description Only those that ended like this. */
+                end?: "completed" | "denied" | "declined" | "cancelled" | "timeout" | "open";
+                /** @description Only requests of the last so many days, today included; from and to count before it. */
+                days?: number;
+                /** @description Only requests at or after this time. */
+                from?: string;
+                /** @description Only requests before this time. */
+                to?: string;
+                /** @description Only requests in this hour of the week: 1 is Monday 0:00 to 1:00, 168 Sunday 23:00 to 24:00. */
+                hour?: number;
+                /** @description The time zone of days and hours: a name like Europe/Berlin, or an offset like +02:00; absent: UTC. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
                 };
             };
             /** @description An error; nothing was changed. */
@@ -10735,6 +11017,54 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: {
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+                agent_id?: string;
+                /** @description Only requests of this project (context.project, else context.cwd); - for those that name none. */
+                project?: string;
+                /** @description Only requests with this risk; - for those that state none. */
+                risk?: "low" | "medium" | "high" | "critical" | "-";
+                /** @description Only those that ended like this. */
+                end?: "completed" | "denied" | "declined" | "cancelled" | "timeout" | "open";
+                /** @description Only requests of the last so many days, today included; from and to count before it. */
+                days?: number;
+                /** @description Only requests at or after this time. */
+                from?: string;
+                /** @description Only requests before this time. */
+                to?: string;
+                /** @description Only requests in this hour of the week: 1 is Monday 0:00 to 1:00, 168 Sunday 23:00 to 24:00. */
+                hour?: number;
+                /** @description The time zone of days and hours: a name like Europe/Berlin, or an offset like +02:00; absent: UTC. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryStatistics"];
+                };
             };
             /** @description An error; nothing was changed. */
             default: {
