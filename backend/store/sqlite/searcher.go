@@ -62,7 +62,7 @@ func (s *Store) Search(ctx context.Context, q human.SearchQuery) ([]human.HitLis
 	return slices.DeleteFunc(all[:], func(l human.HitList) bool { return l.Count == 0 && !l.More }), nil
 }
 
-// list looks for one group's hits until its time is up, and ranks them.
+// list looks for one group's hits for as long as a search may take, and ranks them.
 func (f *search) list(ctx context.Context, group human.HitGroup, limit int, look func(*search, context.Context) error) (human.HitList, error) {
 	inTime, cancel := context.WithTimeout(ctx, f.seeks)
 	defer cancel()
@@ -206,7 +206,7 @@ func (f *search) look(ctx context.Context, query string, each func(data []byte) 
 		if err := rows.Scan(&data); err != nil {
 			return err
 		}
-		// Most are told apart without being read: of what JSON writes in another way only less is found here.
+		// Most are left out without being decoded: of what JSON writes in another way only less is found here.
 		lower := bytes.ToLower(data)
 		for _, word := range f.words {
 			if !bytes.Contains(lower, []byte(word)) {

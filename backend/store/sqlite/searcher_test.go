@@ -173,7 +173,7 @@ func TestSearchRejects(t *testing.T) {
 	}
 }
 
-// A group whose time is up is no error and does not look as if there were nothing.
+// A group that had no time to finish is no error, and does not look as if there were nothing.
 func TestASearchOutOfTimeSaysSo(t *testing.T) {
 	h := seeded(t, Options{searchFor: 1})
 	lists, err := h.Search(t.Context(), human.SearchQuery{Text: "aws", Limit: 5})
