@@ -1,6 +1,7 @@
 import { McpClient } from './support/mcp';
-import type { Operation } from './support/server';
-import { accessible, accessibleInBothThemes, type Console, expect, fits, mod, resize, test, type Agent } from './support/test';
+import { Screen } from './support/screen';
+import { Server, type Operation } from './support/server';
+import { accessible, accessibleInBothThemes, Console, expect, fits, mod, resize, test, type Agent } from './support/test';
 
 interface Result {
   status: string;
@@ -186,5 +187,117 @@ test('the answer in Chinese, and in a narrow window, in both themes', async ({ a
     }
     await accessibleInBothThemes(app.page);
     await resize(app.page, 1280, 800);
+  }
+});
+
+/** A PNG of one color, made by the page. */
+const picture = (app: Console, width: number, height: number): Promise<number[]> =>
+  app.page.evaluate(async ([w, h]) => {
+    const canvas = document.createElement('canvas');
+    canvas.width = w;
+    canvas.height = h;
+    const c = canvas.getContext('2d');
+    if (c) c.fillStyle = '#3a7';
+    c?.fillRect(0, 0, w, h);
+    const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'));
+    return [...new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0))];
+  }, [width, height] as const);
+
+test('files are picked, pasted and dropped; a picture is cropped and blacked out first; the draft keeps them', async ({ app, bot, server }) => {
+  const { id } = await ask(bot, 'bash', { command: 'terraform plan' }, 'Unlock the state');
+  await app.open();
+  await app.openOperation(id);
+  const files = app.page.getByRole('region', { name: 'Attachments' }).getByRole('listitem');
+  // A text is attached as it is, checked; one with a secret in it is masked.
+  await app.page.getByLabel('Attach a file').first().setInputFiles([
+    { name: 'plan.txt', mimeType: 'text/plain', buffer: Buffer.from('No changes.\n') },
+    { name: 'env.txt', mimeType: 'text/plain', buffer: Buffer.from('AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n') },
+  ]);
+  await expect(files.filter({ hasText: 'plan.txt' })).toContainText('no secrets found');
+  await expect(files.filter({ hasText: 'env.txt' })).toContainText('secret masked');
+
+  // A picture is looked at first: cropped by numbers, blacked out from the keyboard, and by dragging.
+  const png = await picture(app, 200, 100);
+  await app.page.evaluate((bytes) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(bytes)], 'shot.png', { type: 'image/png' }));
+    window.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, cancelable: true }));
+  }, png);
+  const dialog = app.page.getByRole('dialog', { name: 'Mark the screenshot?' });
+  await expect(dialog.getByRole('spinbutton', { name: 'Width' })).toHaveValue('200');
+  await dialog.getByRole('spinbutton', { name: 'Width' }).fill('120');
+  await dialog.getByRole('spinbutton', { name: 'Height' }).fill('60');
+  await dialog.getByRole('group', { name: /^Picture/ }).press('ArrowRight');
+  await expect(dialog.getByRole('spinbutton', { name: 'X' })).toHaveValue('10');
+  await dialog.getByRole('button', { name: 'Black out' }).click();
+  await dialog.getByRole('button', { name: 'Add in the middle' }).click();
+  await expect(dialog.getByRole('spinbutton', { name: 'X' })).toHaveValue('50');
+  await dialog.getByRole('button', { name: 'Arrow' }).click();
+  await dialog.getByRole('group', { name: /^Picture/ }).hover({ position: { x: 20, y: 20 } });
+  await app.page.mouse.down();
+  await dialog.getByRole('group', { name: /^Picture/ }).hover({ position: { x: 60, y: 50 } });
+  await app.page.mouse.up();
+  await accessible(app.page);
+  await dialog.getByRole('button', { name: 'Attach', exact: true }).click();
+  await expect(files.filter({ hasText: 'shot.png' })).toContainText('120×60');
+
+  // A file that was refused says why, and nothing is sent with it.
+  await app.page.route('**/api/attachments?**', (route) => route.abort());
+  await app.page.getByLabel('Attach a file').first().setInputFiles([{ name: 'lost.txt', mimeType: 'text/plain', buffer: Buffer.from('x') }]);
+  await expect(files.filter({ hasText: 'lost.txt' })).toContainText('Not attached');
+  await app.page.unroute('**/api/attachments?**');
+  await app.page.getByRole('button', { name: 'Done', exact: true }).click();
+  await app.button('Send answer').click();
+  await expect(app.page.getByRole('alert').filter({ hasText: 'Try again or remove it' })).toBeVisible();
+  await app.button('Remove lost.txt').click();
+  await app.button('Remove env.txt').click();
+  await expect(app.page.getByText(/^Draft saved \d\d/)).toBeVisible();
+  await app.page.reload();
+  await app.armed();
+  await expect(files).toHaveCount(2);
+  app.errors.length = 0; // the aborted call logs one
+
+  // The same on the page of the whole answer, and what leaves names them.
+  await app.page.getByRole('link', { name: 'Open the full answer' }).click();
+  await app.armed();
+  await expect(files).toHaveCount(2);
+  await expect(app.page.getByRole('group', { name: /^What the agent will get/ })).toContainText('plan.txt');
+  await accessibleInBothThemes(app.page);
+  await app.press(`${mod}+Enter`);
+  const { result } = await bot.until(id, (op) => !!op.result);
+  expect(result?.attachments).toHaveLength(2);
+  const got = await fetch(`${server.url}/api/attachments/${result?.attachments?.find((one) => one.startsWith('att_')) ?? ''}`, { headers: { Authorization: `Bearer ${bot.secret}` } });
+  expect(got.ok).toBe(true);
+});
+
+test('a step has its own note and screenshot, of the desktop the server runs on', async ({ page }) => {
+  const screen = await Screen.start();
+  const server = await Server.start([], screen.env);
+  const app = new Console(page, server);
+  try {
+    const bot = await server.agent('qa-runner');
+    const { id, result } = await ask(bot, 'desktop', { action_sequence: ['Open Signer', 'Save'] });
+    await app.open();
+    await app.openOperation(id);
+    await app.page.getByRole('listitem').filter({ hasText: 'Save' }).hover();
+    await app.button('Take a screenshot of step 2').click();
+    const choose = app.page.getByRole('dialog', { name: 'What do you want to capture?' });
+    await expect(choose).toContainText('Display 1');
+    await accessible(page);
+    await choose.getByRole('button', { name: /^Display 1/ }).click();
+    const mark = app.page.getByRole('dialog', { name: 'Mark the screenshot?' });
+    await expect(mark.getByRole('spinbutton', { name: 'Width' })).not.toHaveValue('0');
+    await mark.getByRole('button', { name: 'Attach', exact: true }).click();
+    await expect(app.page.getByRole('listitem').filter({ hasText: /^Save/ })).toContainText('screenshot-');
+    await app.page.locator('#operation-title').focus();
+    await app.press('1', `${mod}+Enter`);
+    await bot.until(id, (op) => !!op.result);
+    expect((await result()).steps).toEqual([{ step: 2, attachments: [expect.stringMatching(/^att_/) as unknown as string] }]);
+    expect(app.errors).toEqual([]);
+    // Agents have no pictures of the desktop.
+    await expect(bot.call('POST', '/api/captures', { kind: 'all' })).rejects.toThrow('403');
+  } finally {
+    await server.end();
+    await screen.end();
   }
 });

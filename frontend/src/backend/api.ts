@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Chain, Check, DraftRequest, Drafts, Edits, HistoryStatistics, HitList, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, DraftRequest, Drafts, Edits, HistoryStatistics, HitList, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -242,6 +242,16 @@ export class Api {
   /** Saves edits. @throws Problem with `conflict` when somebody else changed them since. */
   async saveEdits(id: string, edits: Edits): Promise<Edits> {
     return wholeEdits(await call(this.to, 'PUT', ofRecording(id, '/edits'), edits));
+  }
+
+  /** What can be captured of the desktop of the machine that the server runs on. */
+  capturable(): Promise<Capturable> {
+    return this.#get('/api/captures');
+  }
+
+  /** A picture of it, as a PNG. */
+  async capture(what: CaptureRequest): Promise<Blob> {
+    return (await fetchBytes(this.to, '/api/captures', what)).bytes;
   }
 
   /** Saves an export as a file. Returns its name, or '' when the operator thought better of it. */

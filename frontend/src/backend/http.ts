@@ -106,9 +106,9 @@ export function search(query: object): string {
   return pairs.length ? '?' + new URLSearchParams(pairs.map(([key, value]) => [key, String(value)])).toString() : '';
 }
 
-/** Reads bytes, and the name they are to be saved under. @throws Problem, and nothing else. */
-export async function fetchBytes(to: Connection, path: string): Promise<{ bytes: Blob; name: string }> {
-  const response = await ask(to, 'GET', path, {});
+/** Reads bytes, with a body by a POST, and the name they are to be saved under. @throws Problem, and nothing else. */
+export async function fetchBytes(to: Connection, path: string, body?: unknown): Promise<{ bytes: Blob; name: string }> {
+  const response = await (body === undefined ? ask(to, 'GET', path, {}) : ask(to, 'POST', path, { body: JSON.stringify(body) }));
   const name = /filename="?([^";]+)"?/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? '';
   try {
     return { bytes: await response.blob(), name };

@@ -8,6 +8,7 @@ import type { Controller } from '../kinds/kind';
 import type { Answer, Operation, Recording } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { Arming } from './arming.svelte';
+import { Attaching } from './attaching.svelte';
 import type { Command } from './commands.svelte';
 import type { AppState } from './app.svelte';
 import type { Draft } from './draft.svelte';
@@ -22,11 +23,13 @@ type Place = 'answer' | 'ask';
 export class OpenOperation {
   readonly arming = new Arming();
   readonly draft: Draft;
+  /** Files that were attached, or are on their way. */
+  readonly attaching: Attaching;
   readonly kind: KindDefinition;
   /** Of kinds that are answered by more than a form. */
   readonly controller: Controller | undefined;
   /** Why the last try to answer was not even sent: the field that is missing. */
-  missing = $state<'' | 'reason' | 'answer' | 'words' | 'edits'>('');
+  missing = $state<'' | 'reason' | 'answer' | 'words' | 'edits' | 'checking' | 'blocked'>('');
   /** What stands beside an operation that is recorded, or that the gatekeeper asks about: more of it, or what was said. */
   side = $state<'more' | 'talk'>('more');
   #places = new Map<Place, HTMLElement>();
@@ -39,6 +42,7 @@ export class OpenOperation {
     op: Operation,
   ) {
     this.draft = app.draft(op);
+    this.attaching = new Attaching(app, this.draft, () => this.op?.result?.files ?? this.op?.draft?.files ?? []);
     this.kind = kindOf(op);
     this.controller = this.kind.controller?.(this);
   }
@@ -164,6 +168,10 @@ export class OpenOperation {
     if (['partly', 'could_not'].includes(this.draft.form.verdict) && !this.draft.form.human_input.trim()) {
       this.missing = 'words';
       this.focus('answer');
+      return false;
+    }
+    if (this.attaching.uploads.length) {
+      this.missing = this.attaching.busy ? 'checking' : 'blocked';
       return false;
     }
     if (isEmpty(this.draft.form) && this.given.length === 0) {
