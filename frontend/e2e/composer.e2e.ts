@@ -203,7 +203,7 @@ const picture = (app: Console, width: number, height: number): Promise<number[]>
     return [...new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0))];
   }, [width, height] as const);
 
-test('files are picked, pasted and dropped; a picture is cropped and blacked out first; the draft keeps them', async ({ app, bot, server }) => {
+test('files are picked, pasted and dropped; a picture is cropped and masked first; the draft keeps them', async ({ app, bot, server }) => {
   const { id } = await ask(bot, 'bash', { command: 'terraform plan' }, 'Unlock the state');
   await app.open();
   await app.openOperation(id);
@@ -216,7 +216,7 @@ test('files are picked, pasted and dropped; a picture is cropped and blacked out
   await expect(files.filter({ hasText: 'plan.txt' })).toContainText('no secrets found');
   await expect(files.filter({ hasText: 'env.txt' })).toContainText('secret masked');
 
-  // A picture is looked at first: cropped by numbers, blacked out from the keyboard, and by dragging.
+  // A picture is looked at first: cropped by numbers, masked from the keyboard, and by dragging.
   const png = await picture(app, 200, 100);
   await app.page.evaluate((bytes) => {
     const data = new DataTransfer();
@@ -229,7 +229,7 @@ test('files are picked, pasted and dropped; a picture is cropped and blacked out
   await dialog.getByRole('spinbutton', { name: 'Height' }).fill('60');
   await dialog.getByRole('group', { name: /^Picture/ }).press('ArrowRight');
   await expect(dialog.getByRole('spinbutton', { name: 'X' })).toHaveValue('10');
-  await dialog.getByRole('button', { name: 'Black out' }).click();
+  await dialog.getByRole('button', { name: 'Mask', exact: true }).click();
   await dialog.getByRole('button', { name: 'Add in the middle' }).click();
   await expect(dialog.getByRole('spinbutton', { name: 'X' })).toHaveValue('50');
   await dialog.getByRole('button', { name: 'Arrow' }).click();

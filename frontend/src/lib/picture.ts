@@ -24,7 +24,7 @@ export function within(area: Area, width: number, height: number): Area {
   return { x, y, w: Math.min(Math.max(1, Math.round(area.w)), width - x), h: Math.min(Math.max(1, Math.round(area.h)), height - y) };
 }
 
-/** Draws the picture with its shapes, and returns the cropped part as a PNG. What was blacked out is gone from it. */
+/** Draws the picture with its shapes, and returns the cropped part as a PNG. What was masked is gone from it. */
 export async function drawn(image: CanvasImageSource, shapes: readonly Shape[], crop: Area, color: string): Promise<Blob> {
   const canvas = document.createElement('canvas');
   canvas.width = crop.w;
