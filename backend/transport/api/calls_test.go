@@ -157,6 +157,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/attempts/{id}/dismiss", text("/api/attempts/at_none/dismiss"), nil, 401, 403, 403, 404},
 		{"GET /api/settings", nil, nil, 401, 403, 403, 200},
 		{"PUT /api/settings", nil, text(`{"ui.theme":"dark"}`), 401, 403, 403, 200},
+		{"GET /api/sinks", nil, nil, 401, 403, 403, 503}, // package app has them
+		{"POST /api/sinks/{name}/test", text("/api/sinks/log/test"), nil, 401, 403, 403, 503},
 		{"GET /api/doctor", nil, nil, 401, 403, 403, 200},
 		{"POST /api/sample", nil, nil, 401, 403, 403, 204},
 		{"GET /api/recorder", nil, nil, 401, 403, 403, 200},
