@@ -130,7 +130,7 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		next.Overdue = true
 	case Finished:
 		next.take(e, Completed)
-		next.Result = &Result{Answer: *e.Answer, By: e.By, At: at, Digest: o.Digest}
+		next.Result = &Result{Answer: *e.Answer, By: e.By, At: at, Digest: o.AnswerDigest(*e.Answer)}
 		next.SnoozedUntil = nil
 		if o.DraftOf(e.By) != nil {
 			next.saveDraft(Event{By: e.By}) // another operator's words are theirs to keep or drop

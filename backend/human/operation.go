@@ -120,8 +120,8 @@ type Request struct {
 }
 
 // Digest is the SHA-256, in hex, of the exact bytes an answer is bound to: the command in
-// details.action where there is one, else details as sent, else the description. With attachments it is that of a text
-// of lines: the digest without them, and the id of each.
+// details.action where there is one, of an approval with details.arguments those too (see callBytes), else details as sent,
+// else the description. With attachments it is that of a text of lines: the digest without them, and the id of each.
 func (r Request) Digest() string {
 	action, _, _ := r.bound()
 	return r.digest(action)
@@ -164,11 +164,13 @@ func (r Request) Risk() Risk {
 // take "Action" for "action", too, and the person who answers would be shown another text than the answer
 // is bound to.
 func (r Request) bound() (action string, risk Risk, sent string) {
-	var command, level, risks, severity json.RawMessage
+	var command, arguments, level, risks, severity json.RawMessage
 	members(r.Details, func(name []byte, value json.RawMessage) {
 		switch string(name) { // the last of several counts, as for encoding/json
 		case "action":
 			command = value
+		case "arguments":
+			arguments = value
 		case "risk_level":
 			level = value
 		case "risk":
@@ -177,7 +179,9 @@ func (r Request) bound() (action string, risk Risk, sent string) {
 			severity = value
 		}
 	})
-	action, _ = JSONString(command)
+	if action, _ = JSONString(command); action != "" && r.Kind == Approve {
+		action = callBytes(action, arguments)
+	}
 	risk, sent = readRisk(level, risks, severity)
 	return action, risk, sent
 }
@@ -335,7 +339,7 @@ type Operation struct {
 	Risk        Risk            `json:"risk,omitempty" enum:"low,medium,high,critical" doc:"From details.risk_level; a word that is not known counts as high."`
 	RiskSent    string          `json:"risk_sent,omitempty" doc:"The risk as its agent sent it, where that is none of the known words."`
 	Attachments []Attachment    `json:"attachments,omitempty" doc:"Files that came with the request."`
-	Digest      string          `json:"digest" doc:"SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description; with attachments, of lines with that digest and each one's id."`
+	Digest      string          `json:"digest" doc:"SHA-256, in hex, of the exact bytes an answer is bound to: details.action (of an approval with details.arguments a line break and those, without white space), else details, else description; with attachments, of lines with that digest and each one's id."`
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
 	ExpiresAt   *time.Time      `json:"expires_at,omitempty" doc:"When it becomes overdue; absent: never."`

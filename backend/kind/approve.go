@@ -14,12 +14,21 @@ var Approve = Kind{
 		risk,
 		{Name: "risk", Aliases: []string{"risks"}, Type: Text, Doc: "what could go wrong"},
 		{Name: "rollback_plan", Aliases: []string{"rollback", "how_to_undo"}, Type: Any, Doc: "how to undo it"},
+		{Name: "arguments", Type: Any, Doc: "where action names a call: its arguments, an object; the human may edit them, and the result then has edited: run exactly those"},
+		{Name: "fixed", Type: List, Doc: "names of arguments that must stay as they are"},
+		responseSchema,
 	},
-	Answer: append([]string{"decision"}, inWords...),
-	Check: func(_ human.Operation, a *human.Answer) error {
+	Answer: append([]string{"decision", "args"}, inWords...),
+	Check: func(op human.Operation, a *human.Answer) error {
 		if a.Decision == "" {
 			return human.BadField("decision", "is missing; an approval is answered with approve or deny")
 		}
-		return nil
+		if a.Decision == human.Refused {
+			a.Args = nil // nothing runs
+			return nil
+		}
+		full, err := op.Edited(a.Args)
+		a.Args = full
+		return err
 	},
 }

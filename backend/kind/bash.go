@@ -15,6 +15,7 @@ var Bash = Kind{
 		{Name: "folder", Aliases: []string{"cwd", "working_directory", "directory"}, Type: Path, Doc: "the folder to run it in"},
 		{Name: "expected_outcome", Aliases: []string{"expected_result", "expected_output"}, Type: Text, Doc: "how to see that it worked"},
 		risk,
+		responseSchema,
 	},
 	Answer: append([]string{"verdict"}, ofWork...),
 	Check:  worked(Field{}),

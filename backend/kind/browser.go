@@ -15,6 +15,7 @@ var Browser = Kind{
 		{Name: "requires_human", Aliases: besides("requires_human", whyHuman), Type: Text, Doc: "why a human is needed"},
 		{Name: "expected_outcome", Aliases: []string{"expected_result"}, Type: Text, Doc: "how to see that it worked"},
 		risk,
+		responseSchema,
 	},
 	Answer: append([]string{"verdict", "steps"}, ofWork...),
 	Check:  worked(browserSteps),

@@ -15,6 +15,7 @@ var Desktop = Kind{
 		{Name: "expected_outcome", Aliases: []string{"expected_result"}, Type: Text, Doc: "how to see that it worked"},
 		{Name: "requires_human", Aliases: besides("requires_human", whyHuman), Type: Text, Doc: "why a human is needed"},
 		risk,
+		responseSchema,
 	},
 	Answer: append([]string{"verdict", "steps"}, ofWork...),
 	Check:  worked(desktopSteps),

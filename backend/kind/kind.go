@@ -170,7 +170,7 @@ func says(_ human.Operation, a *human.Answer) error {
 var (
 	risk = Field{Name: "risk_level", Type: Level, Doc: "low, medium, high or critical; anything else counts as high"}
 
-	inWords = []string{"human_input", "summary", "key_findings", "findings", "suggestions", "attachments"}
+	inWords = []string{"human_input", "response", "summary", "key_findings", "findings", "suggestions", "attachments"}
 	ofWork  = append([]string{"execution_result", "fields", "field_sources"}, inWords...)
 
 	whyHuman = []string{"why_human", "requires_human", "why_agent_cant", "why_agent_cannot", "why_agent_can_not"}

@@ -15,6 +15,7 @@ var Review = Kind{
 		{Name: "focus_areas", Aliases: []string{"focus", "questions", "checklist"}, Type: List, Doc: "what to look at, as a checklist"},
 		{Name: "tests_passed", Aliases: []string{"tests"}, Type: Any, Doc: "whether the tests pass"},
 		risk,
+		responseSchema,
 	},
 	Answer: inWords,
 	Check:  says,

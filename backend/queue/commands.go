@@ -133,8 +133,12 @@ func fits(op human.Operation, a *human.Answer, digest string) error {
 	if digest == "" && bound(op.Kind) {
 		return human.BadField("digest", "is missing; an answer to a request of this kind is bound to what was shown: give the digest of operation %s as you read it", op.ID)
 	}
-	if digest != "" && digest != op.Digest {
-		return human.Errorf(human.Conflict, "the answer is for another version of the request (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, op.Digest)
+	want, err := answerDigest(op, *a)
+	if err != nil {
+		return err
+	}
+	if digest != "" && digest != want {
+		return human.Errorf(human.Conflict, "the answer is for another version of the request (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, want)
 	}
 	k, is := kind.Of(op.Kind)
 	if !is {
@@ -148,6 +152,17 @@ func fits(op human.Operation, a *human.Answer, digest string) error {
 	return k.Check(op, a)
 }
 
+// answerDigest is the digest that an answer must be given with: of an approval with edited arguments that of the edited call, so
+// that what was shown is what is answered.
+func answerDigest(op human.Operation, a human.Answer) (string, error) {
+	if op.Kind != human.Approve || a.Decision != human.Approved {
+		return op.Digest, nil
+	}
+	full, err := op.Edited(a.Args)
+	a.Args = full
+	return op.AnswerDigest(a), err
+}
+
 func checkAnswer(a human.Answer) error {
 	switch a.Decision {
 	case "", human.Approved, human.Refused:
@@ -157,7 +172,7 @@ func checkAnswer(a human.Answer) error {
 	if err := checkFiles(a.AttachedIDs()); err != nil {
 		return err
 	}
-	size := a.Size()
+	size := a.Size() + len(a.Args)
 	for _, text := range slices.Concat([]string{a.HumanInput, a.ExecutionResult, a.Summary}, a.KeyFindings, a.Attachments) {
 		if !utf8.ValidString(text) {
 			return human.BadField("human_input", "the answer is not valid UTF-8")

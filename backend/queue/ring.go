@@ -160,6 +160,9 @@ func (q *Queue) check(r *human.Request) error {
 			return human.BadField(sent.field, "has the name %s twice in one object; programs do not agree on which counts, so send each name once", human.OneLine(at, 200))
 		}
 	}
+	if err := kind.Asks(*r); err != nil {
+		return err
+	}
 	if err := checkFiles(human.AttachmentIDs(r.Attachments)); err != nil {
 		return err
 	}

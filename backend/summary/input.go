@@ -43,6 +43,9 @@ func input(op human.Operation, answer human.Answer) summarizers.Input {
 	in.Operation.Draft, in.Operation.Drafts, in.Operation.Deliveries, in.Operation.SnoozedUntil, in.Operation.Result = nil, nil, nil, nil, nil
 	// What earlier drafts said is no evidence for another.
 	in.Answer.Summary, in.Answer.KeyFindings, in.Answer.Findings, in.Answer.Suggestions, in.Answer.SummaryID = "", nil, nil, nil, ""
+	if s, is, err := kind.Form(op); err == nil && is && in.Answer.HumanInput == "" {
+		in.Answer.HumanInput = strings.Join(s.Words(answer.Response), "; ")
+	}
 	in.Checklist = []summarizers.Step{}
 	for _, text := range kind.Steps(op) {
 		in.Checklist = append(in.Checklist, summarizers.Step{Text: text})

@@ -32,7 +32,7 @@ func (m *Maker) Make(ctx context.Context, op human.Operation, version uint64, e 
 		means = e.Proof.Means
 	}
 	r := Receipt{
-		ReceiptID: fmt.Sprintf("deskbell:receipt:%s:%d", op.ID, version), Action: actionOf(op),
+		ReceiptID: fmt.Sprintf("deskbell:receipt:%s:%d", op.ID, version), Action: actionOf(op, answer),
 		Consumption: Consumption{State: "COMMITTED", CommittedAt: timeText(e.At)},
 	}
 	if decision == Denied || decision == Declined {

@@ -73,7 +73,8 @@ type Parameters struct {
 	ContextHash     string `json:"context_hash,omitempty"`
 	DescriptionHash string `json:"description_hash"`
 	DetailsHash     string `json:"details_hash,omitempty"`
-	Digest          string `json:"digest" doc:"What the answer is bound to: the operation's digest."`
+	Digest          string `json:"digest" doc:"What the answer is bound to: the operation's digest, or that of the call as the operator edited it."`
+	RequestedDigest string `json:"requested_digest,omitempty" doc:"Of an edited call: the operation's digest, of the call as it was sent."`
 }
 
 // A Context is what an operator signs, or the server in their name: the Authorization Context of the draft.
@@ -189,12 +190,17 @@ func audienceOf(agent string) string {
 	return "urn:deskbell:agent:" + url.PathEscape(agent)
 }
 
-func actionOf(op human.Operation) Action {
+// actionOf is what an answer is to. Where an operator edited the call, that is the edited one: whoever compares the digest of what is
+// to run finds an approval of nothing else.
+func actionOf(op human.Operation, answer human.Answer) Action {
 	a := Action{
 		EPVersion: epVersion, ActionType: "deskbell." + string(op.Kind),
 		Target:     Target{System: "deskbell", Resource: "operation/" + string(op.ID)},
 		Parameters: Parameters{Digest: hashPrefix + op.Digest, DescriptionHash: hashOf([]byte(op.Description))},
 		Initiator:  agentID(op.AgentID), PolicyID: policyID, RequestedAt: timeText(op.CreatedAt),
+	}
+	if digest := op.AnswerDigest(answer); digest != op.Digest {
+		a.Parameters.Digest, a.Parameters.RequestedDigest = hashPrefix+digest, hashPrefix+op.Digest
 	}
 	if len(op.Details) > 0 {
 		a.Parameters.DetailsHash = hashOf(op.Details)
@@ -224,7 +230,12 @@ func policyOf(op human.Operation) (policy, error) {
 // Hash, the challenge of a passkey. answer is filled in as the operation's kind does; of one that declines only HumanInput
 // counts, the reason. nonce is random, of at least MinNonce bytes. An answer that the kind does not take is an error.
 func NewContext(op human.Operation, by human.Actor, d Decision, answer human.Answer, means human.Means, at time.Time, nonce []byte) (Context, error) {
-	actionHash, err := hashed(actionOf(op))
+	if k, is := kind.Of(op.Kind); is && d != Declined {
+		if err := k.Check(op, &answer); err != nil { // it completes the arguments of an edited call
+			return Context{}, err
+		}
+	}
+	actionHash, err := hashed(actionOf(op, answer))
 	if err != nil {
 		return Context{}, unwritten(err)
 	}

@@ -219,7 +219,7 @@ func (s *Server) answering(c catalogue) {
 			if a.Plan != nil {
 				return human.Operation{}, human.BadField("plan", "is not read here; send it to POST /api/plans/%s/response", in.JSON.OperationID)
 			}
-			if a.Choice != "" || a.Args != nil || a.Backup != nil {
+			if op, err := q.Get(ctx, x.by, in.JSON.OperationID); a.Choice != "" || a.Backup != nil || a.Args != nil && (err != nil || op.Kind != human.Approve) {
 				return human.Operation{}, human.BadField("choice", "is a choice of the gatekeeper; send it to POST /api/gate/questions/%s/answer", in.JSON.OperationID)
 			}
 			ctx, err := s.proveComplete(ctx, x, in.JSON)
@@ -227,6 +227,11 @@ func (s *Server) answering(c catalogue) {
 				return human.Operation{}, err
 			}
 			return q.Complete(ctx, x.by, in.JSON.OperationID, a, in.JSON.Digest)
+		})
+	add(c, toHuman("edited", "editCall", "What an approval would be with edited arguments: its digest, to answer with, and its risk", operators),
+		func(ctx context.Context, x *exchange, in *payload[EditRequest]) (*answer[*EditedView], error) {
+			view, err := s.edited(ctx, x.by, in.JSON)
+			return ok(&view, err)
 		})
 	change(c, toHuman("snooze", "snooze", "Set an operation aside for a while", operators),
 		func(ctx context.Context, x *exchange, in *payload[SnoozeRequest]) (human.Operation, error) {

@@ -98,7 +98,15 @@ func (s *Server) proveComplete(ctx context.Context, x *exchange, r CompleteReque
 	if err != nil || op.State.Terminal() {
 		return ctx, err // what happened, the queue says
 	}
-	return s.prove(ctx, x, answerOf(x.by, op, r.Answer, cmp.Or(string(r.Decision), "answer")), r)
+	act := answerOf(x.by, op, r.Answer, cmp.Or(string(r.Decision), "answer"))
+	if op.Kind == human.Approve && r.Args != nil {
+		view, err := s.edited(ctx, x.by, EditRequest{op.ID, r.Args})
+		if err != nil {
+			return ctx, err
+		}
+		act.Risk, act.Shown = view.Risk, view.Digest
+	}
+	return s.prove(ctx, x, act, r)
 }
 
 // provePermission is prove for an answer to a question of the gatekeeper.

@@ -132,6 +132,8 @@ var parts = []part{
 	textPart("reason", "", func(r *reading) *string { return &r.Reason }),
 	textPart("text", "text: ask for less with limit or since", func(r *reading) *string { return &r.Text }),
 	{"evidence", func(r *reading) int { return sizeOf(r.Evidence, evidence.said) }, showEvidence},
+	wholePart("edited", func(r *reading) int { return jsonSize(r.Edited != nil, r.Edited) }, func(r *reading) { r.Edited = nil }),
+	wholePart("response", func(r *reading) int { return jsonSize(r.Response != nil, r.Response) }, func(r *reading) { r.Response = nil }),
 	textPart("summary", "", func(r *reading) *string { return &r.Summary }),
 	findingPart("findings", func(r *reading) *[]finding { return &r.Findings }),
 	{"key_findings", func(r *reading) int { return sizeOf(r.KeyFindings, itself) }, showKeyFindings},
@@ -146,6 +148,26 @@ var parts = []part{
 	linePart("pending", func(r *reading) *[]line { return &r.Pending }),
 	linePart("unread", func(r *reading) *[]line { return &r.Unread }),
 	textPart("by", "by", func(r *reading) *string { return &r.By }),
+}
+
+// jsonSize is how many characters a value has as JSON; 0 where there is none.
+func jsonSize(is bool, v any) int {
+	if !is {
+		return 0
+	}
+	text, _ := plainJSON(v) // of what was JSON
+	return utf8.RuneCount(text)
+}
+
+// wholePart is of no use shortened: it is shown whole, or not at all.
+func wholePart(name string, size func(*reading) int, drop func(*reading)) part {
+	return part{name, size, func(r *reading, n int) string {
+		if n >= size(r) {
+			return ""
+		}
+		drop(r)
+		return name
+	}}
 }
 
 func textPart(name, note string, of func(*reading) *string) part {

@@ -52,6 +52,8 @@ type reading struct {
 	Summary         string             `json:"summary,omitempty"`
 	Findings        []finding          `json:"findings,omitempty"`
 	KeyFindings     []string           `json:"key_findings,omitempty"` // of answers without findings
+	Response        json.RawMessage    `json:"response,omitempty"`
+	Edited          *edited            `json:"edited,omitempty"`
 	Fields          map[string]string  `json:"fields,omitempty"`
 	FieldSources    map[string]string  `json:"field_sources,omitempty"`
 	Suggestions     []finding          `json:"suggestions,omitempty"`
@@ -78,6 +80,14 @@ type reading struct {
 	images [][]byte // JPEGs that come with it
 	filled []field  // Fields and FieldSources in order, while it is fitted
 	fitted bool     // into its budget
+}
+
+// edited is the call that was approved in place of the one that was asked about.
+type edited struct {
+	Arguments  json.RawMessage     `json:"arguments"`
+	Difference []human.EditedValue `json:"difference"`
+	Digest     string              `json:"digest"`
+	Requested  string              `json:"requested_digest"`
 }
 
 // A finding is what a human found, or suggests, and the labels of what it rests on.
@@ -148,6 +158,12 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 	if a := op.Result; a != nil {
 		r.Decision, r.HumanInput, r.ExecutionResult, r.Summary = a.Decision, a.HumanInput, a.ExecutionResult, a.Summary
 		r.Verdict, r.Steps = a.Verdict, slices.Clone(a.Steps)
+		if a.Response != nil {
+			r.Response = a.Response
+		}
+		if e := op.EditedCall(a.Answer); e != nil {
+			r.Edited = &edited{e.Arguments, e.Changes, e.Digest, e.Requested}
+		}
 		labels := a.Labels()
 		if r.Findings = findingsOf(a.Findings, labels); len(r.Findings) == 0 {
 			r.KeyFindings = slices.Clone(a.KeyFindings)
@@ -249,6 +265,10 @@ func (r *reading) advise(op human.Operation) {
 		case human.Refused:
 			r.Next = "the human said no: do not do it, and not in any other way either; tell your user, or ask what to do instead"
 		case human.Approved:
+			if r.Edited != nil {
+				r.Next = "the human changed the arguments and said yes to exactly those in edited.arguments: run it with them, not with yours, and nothing else"
+				break
+			}
 			r.Next = "the human said yes to exactly what you asked, and to nothing else; continue"
 		}
 		switch r.Verdict {
@@ -293,7 +313,7 @@ func sourceLine(from human.FieldSource) string {
 }
 
 // textFields are the texts of a result that can be read in parts.
-var textFields = []string{"human_input", "steps", "execution_result", "summary", "findings", "key_findings", "suggestions", "fields", "messages", "recordings", "attachments", "reason", "receipts"}
+var textFields = []string{"human_input", "steps", "execution_result", "summary", "findings", "key_findings", "suggestions", "response", "edited", "fields", "messages", "recordings", "attachments", "reason", "receipts"}
 
 // excerpt is the part of one text of an operation that begins at a character and fits into a budget of tokens.
 func excerpt(op human.Operation, field, text string, offset, budget int) (reading, error) {
@@ -358,6 +378,13 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 	case "attachments":
 		for _, id := range a.Attachments {
 			fmt.Fprintf(&b, "- %s\n", id)
+		}
+	case "response":
+		return string(a.Response), nil
+	case "edited":
+		if e := op.EditedCall(a); e != nil {
+			text, err := plainJSON(edited{e.Arguments, e.Changes, e.Digest, e.Requested})
+			return string(text), err
 		}
 	case "fields":
 		for _, k := range slices.Sorted(maps.Keys(a.Fields)) {
