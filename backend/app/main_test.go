@@ -44,6 +44,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(cli.Execute(context.Background(), program, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	if os.Getenv(asEliciting) != "" {
+		eliciting()
+		return
+	}
 	if to := os.Getenv(asPoster); to != "" {
 		post(to)
 		return

@@ -83,7 +83,7 @@ func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error
 			line, err := r.next()
 			if len(line) > 0 {
 				l.watch.look(line)
-				if l.out.write(line) != nil {
+				if !l.asked(life, line) && l.out.write(line) != nil {
 					stopOnce() // the client has gone
 				}
 			}

@@ -58,8 +58,9 @@ type lines struct {
 	checker *checker
 	out     *writer
 	// send passes a message on, whose bytes are given: they may differ from its own. It does not wait for an answer.
-	send  func(m message, raw []byte) error
-	watch *watches
+	send    func(m message, raw []byte) error
+	watch   *watches
+	elicits eliciting
 
 	closing chan struct{} // closed when the client will send no more
 	judging sync.WaitGroup
@@ -126,6 +127,7 @@ func (l *lines) take(ctx context.Context, line []byte) error {
 
 func (l *lines) forward(m message, raw []byte, asked map[string]question) error {
 	l.watch.of(l.checker, m, asked)
+	raw = l.declare(m, raw)
 	return l.send(m, append(raw[:len(raw):len(raw)], m.end...))
 }
 

@@ -4,6 +4,7 @@ package mcpproxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -117,6 +118,19 @@ func toolServer() *mcp.Server {
 			return nil, nil, err
 		}
 		return text("it was " + a.Action), nil, nil
+	})
+	mcp.AddTool(s, &mcp.Tool{Name: "form"}, func(ctx context.Context, r *mcp.CallToolRequest, in struct {
+		URL string `json:"url,omitempty"`
+	}) (*mcp.CallToolResult, any, error) {
+		p := &mcp.ElicitParams{Message: "When?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"day":{"type":"string","format":"date"}},"required":["day"]}`)}
+		if in.URL != "" {
+			p = &mcp.ElicitParams{Mode: "url", Message: "Sign in", URL: in.URL, ElicitationID: "1"}
+		}
+		a, err := r.Session.Elicit(ctx, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		return text(fmt.Sprintf("%s %v", a.Action, a.Content)), nil, nil
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *mcp.CallToolRequest, in paths) (*mcp.CallToolResult, any, error) {
 		t := time.NewTimer(time.Minute)

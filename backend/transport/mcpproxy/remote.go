@@ -295,6 +295,9 @@ func (b *bridge) bring(m message, text []byte, due map[string]json.RawMessage) e
 			}
 		}
 	}
+	if b.lines.asked(b.life, text) {
+		return nil
+	}
 	return b.lines.out.write(append(text[:len(text):len(text)], '\n'))
 }
 

@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, DraftRequest, Drafts, Edits, HistoryStatistics, HitList, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, DraftRequest, Drafts, EditedView, Edits, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -101,6 +101,11 @@ export class Api {
 
   complete(id: string, digest: string, answer: Answer): Promise<Operation> {
     return this.#post('/api/human/complete', { operation_id: id, digest, ...answer });
+  }
+
+  /** What an approval would be with edited arguments: what it is bound to then, and its risk. */
+  editCall(id: string, args: Record<string, Json>): Promise<EditedView> {
+    return this.#post('/api/human/edited', { operation_id: id, args });
   }
 
   reply(id: string, text: string): Promise<Operation> {

@@ -796,6 +796,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/edited": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What an approval would be with edited arguments: its digest, to answer with, and its risk
+         * @description For: operator.
+         */
+        post: operations["editCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/input": {
         parameters: {
             query?: never;
@@ -2800,8 +2820,14 @@ export interface components {
         ApproveDetails: {
             /** @description the exact command or change; the answer is bound to these bytes. */
             action?: string;
+            /** @description where action names a call: its arguments, an object; the human may edit them, and the result then has edited: run exactly those. */
+            arguments?: unknown;
+            /** @description names of arguments that must stay as they are. */
+            fixed?: unknown[];
             /** @description what it changes, and for whom. Also read as impact_assessment, consequences. */
             impact?: unknown;
+            /** @description the form of the answer you need: a flat JSON Schema as MCP's elicitation has it (texts, numbers, yes or no, choices, dates); the result then has response, valid by it. */
+            response_schema?: unknown;
             /** @description what could go wrong. Also read as risks. */
             risk?: string;
             /** @description low, medium, high or critical; anything else counts as high. */
@@ -2987,6 +3013,8 @@ export interface components {
             folder?: string;
             /** @description what to do. Also read as action, task, what_to_do, instructions. */
             required_action?: string;
+            /** @description the form of the answer you need: a flat JSON Schema as MCP's elicitation has it (texts, numbers, yes or no, choices, dates); the result then has response, valid by it. */
+            response_schema?: unknown;
             /** @description low, medium, high or critical; anything else counts as high. */
             risk_level?: string;
             /** @description the machine, database or service. Also read as target_db, target_host, host, server, machine, database. */
@@ -3035,6 +3063,8 @@ export interface components {
             required_action?: string;
             /** @description why a human is needed. Also read as why_human, why_agent_cant, why_agent_cannot, why_agent_can_not. */
             requires_human?: string;
+            /** @description the form of the answer you need: a flat JSON Schema as MCP's elicitation has it (texts, numbers, yes or no, choices, dates); the result then has response, valid by it. */
+            response_schema?: unknown;
             /** @description low, medium, high or critical; anything else counts as high. */
             risk_level?: string;
             /** @description the page to start at, http or https. Also read as start_url, link, address. */
@@ -3562,6 +3592,8 @@ export interface components {
             required_action?: string;
             /** @description why a human is needed. Also read as why_human, why_agent_cant, why_agent_cannot, why_agent_can_not. */
             requires_human?: string;
+            /** @description the form of the answer you need: a flat JSON Schema as MCP's elicitation has it (texts, numbers, yes or no, choices, dates); the result then has response, valid by it. */
+            response_schema?: unknown;
             /** @description low, medium, high or critical; anything else counts as high. */
             risk_level?: string;
         } & {
@@ -3700,6 +3732,38 @@ export interface components {
             text: string;
             /** @description What its evidence does not have. */
             why: string;
+        };
+        EditRequest: {
+            /** @description A JSON object of the arguments that are edited; those that are not in it stay as they are. */
+            args: {
+                [key: string]: unknown;
+            };
+            operation_id: string;
+        };
+        EditedValue: {
+            name: string;
+            new: {
+                [key: string]: unknown;
+            };
+            old: {
+                [key: string]: unknown;
+            };
+        };
+        EditedView: {
+            /** @description All arguments, those that were changed and those that were not. */
+            arguments: {
+                [key: string]: unknown;
+            };
+            changes: components["schemas"]["EditedValue"][];
+            /** @description SHA-256, in hex, of the edited call: what the answer is bound to. */
+            digest: string;
+            /** @description SHA-256, in hex, of the call as it was sent. */
+            requested_digest: string;
+            /**
+             * @description Never lower than its agent said.
+             * @enum {string}
+             */
+            risk?: "none" | "low" | "medium" | "high" | "critical";
         };
         Edits: {
             /** @description Ids of actions that are left out, with their pictures. */
@@ -3925,6 +3989,8 @@ export interface components {
         };
         /** @description The details of an operation of kind feedback: an opinion. */
         FeedbackDetails: {
+            /** @description how to choose from options: one, several, or rank (all of them, the best first); the result then has response.choice. */
+            choose?: string;
             /** @description what to think about. Also read as issues. */
             concerns?: unknown[];
             /** @description what the opinion is about. Also read as current_design, proposal, draft. */
@@ -3933,6 +3999,10 @@ export interface components {
             options?: unknown[];
             /** @description what exactly is asked. Also read as questions, prompt. */
             question?: string;
+            /** @description ask for a number on a scale: an object with its ends, min and max; the result then has response.rating. */
+            rating?: unknown;
+            /** @description the form of the answer you need: a flat JSON Schema as MCP's elicitation has it (texts, numbers, yes or no, choices, dates); the result then has response, valid by it. */
+            response_schema?: unknown;
         } & {
             [key: string]: unknown;
         };
@@ -4684,7 +4754,7 @@ export interface components {
             details?: {
                 [key: string]: unknown;
             };
-            /** @description SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description; with attachments, of lines with that digest and each one's id. */
+            /** @description SHA-256, in hex, of the exact bytes an answer is bound to: details.action (of an approval with details.arguments a line break and those, without white space), else details, else description; with attachments, of lines with that digest and each one's id. */
             digest: string;
             draft?: components["schemas"]["Draft"];
             /** @description Where several operators work on it: one of each. An operator gets their own as draft. */
@@ -5543,6 +5613,8 @@ export interface components {
             files?: unknown;
             /** @description what to look at, as a checklist. Also read as focus, questions, checklist. */
             focus_areas?: unknown[];
+            /** @description the form of the answer you need: a flat JSON Schema as MCP's elicitation has it (texts, numbers, yes or no, choices, dates); the result then has response, valid by it. */
+            response_schema?: unknown;
             /** @description low, medium, high or critical; anything else counts as high. */
             risk_level?: string;
             /** @description whether the tests pass. Also read as tests. */
@@ -8112,6 +8184,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Operation"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    editCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EditedView"];
                 };
             };
             /** @description An error; nothing was changed. */

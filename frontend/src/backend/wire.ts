@@ -80,6 +80,8 @@ export type RecordingCounts = Schemas['RecordingCounts'];
 export type Recording = Schemas['Recording'];
 export type Mask = Schemas['Mask'];
 export type Edits = Schemas['Edits'];
+/** An approval as it would be with edited arguments. */
+export type EditedView = Schemas['EditedView'];
 export type App = Schemas['App'];
 export type UiElement = Schemas['Element'];
 export type FileChange = Schemas['FileChange'];

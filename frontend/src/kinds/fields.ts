@@ -13,6 +13,9 @@ export const fields = {
     design: {"names":["design","current_design","proposal","draft"]},
     concerns: {"names":["concerns","issues"]},
     options: {"names":["options","choices","alternatives"]},
+    choose: {"names":["choose"]},
+    rating: {"names":["rating"]},
+    response_schema: {"names":["response_schema"]},
   },
   bash: {
     required_action: {"names":["required_action","action","task","what_to_do","instructions"]},
@@ -22,6 +25,7 @@ export const fields = {
     folder: {"names":["folder","cwd","working_directory","directory"]},
     expected_outcome: {"names":["expected_outcome","expected_result","expected_output"]},
     risk_level: {"names":["risk_level"]},
+    response_schema: {"names":["response_schema"]},
   },
   desktop: {
     app: {"names":["app","application","program"]},
@@ -31,6 +35,7 @@ export const fields = {
     expected_outcome: {"names":["expected_outcome","expected_result"]},
     requires_human: {"names":["requires_human","why_human","why_agent_cant","why_agent_cannot","why_agent_can_not"]},
     risk_level: {"names":["risk_level"]},
+    response_schema: {"names":["response_schema"]},
   },
   browser: {
     url: {"names":["url","start_url","link","address"]},
@@ -40,6 +45,7 @@ export const fields = {
     requires_human: {"names":["requires_human","why_human","why_agent_cant","why_agent_cannot","why_agent_can_not"]},
     expected_outcome: {"names":["expected_outcome","expected_result"]},
     risk_level: {"names":["risk_level"]},
+    response_schema: {"names":["response_schema"]},
   },
   review: {
     file_path: {"names":["file_path","file","path","filename"]},
@@ -49,6 +55,7 @@ export const fields = {
     focus_areas: {"names":["focus_areas","focus","questions","checklist"]},
     tests_passed: {"names":["tests_passed","tests"]},
     risk_level: {"names":["risk_level"]},
+    response_schema: {"names":["response_schema"]},
   },
   approve: {
     action: {"names":["action"]},
@@ -56,6 +63,9 @@ export const fields = {
     risk_level: {"names":["risk_level"]},
     risk: {"names":["risk","risks"]},
     rollback_plan: {"names":["rollback_plan","rollback","how_to_undo"]},
+    arguments: {"names":["arguments"]},
+    fixed: {"names":["fixed"]},
+    response_schema: {"names":["response_schema"]},
   },
   permission: {
     tool: {"names":["tool"]},

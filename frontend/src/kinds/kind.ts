@@ -120,6 +120,8 @@ export interface KindDefinition {
   /** An event of its timeline, as a sentence; '' as for every kind. */
   event?: (event: TimelineEvent, op: Operation, by: By) => string;
 
+  /** Questions of its form that its own view asks. */
+  asks?: (op: Operation) => readonly string[];
   /** Where it is answered by more than a form. */
   controller?: (opened: OpenOperation) => Controller;
   /** What its parts share, put into the context of the page: called while the page is made. */

@@ -36,6 +36,8 @@ export interface AnswerForm {
   focus: FocusResult[];
   /** Values of the request's response_schema, by their names; null while nothing is filled in. */
   response: Record<string, Json> | null;
+  /** Of an approval: arguments that were edited, by their names. */
+  args: Record<string, Json>;
 }
 
 /** Before an id among the attachments of a saved draft: this recording is kept back. It is never sent. */
@@ -45,7 +47,7 @@ let keys = 0;
 export const withKey = (finding: Finding): FormFinding => ({ ...finding, evidence: [...finding.evidence], key: `k${++keys}` });
 
 export function emptyForm(): AnswerForm {
-  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [], files: [], tasks: null, task_by_task: false, verdict: '', steps: [], comments: [], focus: [], response: null };
+  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [], files: [], tasks: null, task_by_task: false, verdict: '', steps: [], comments: [], focus: [], response: null, args: {} };
 }
 
 /** The form of a saved draft. */
@@ -71,6 +73,7 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     comments: [...(answer?.comments ?? [])],
     focus: [...(answer?.focus ?? [])],
     response: (answer?.response as AnswerForm['response'] | undefined) ?? null,
+    args: { ...(answer?.args as AnswerForm['args'] | undefined) },
   };
 }
 
@@ -97,6 +100,7 @@ export function answerOf(form: AnswerForm): Answer {
   if (form.comments.length) answer.comments = form.comments;
   if (form.focus.length) answer.focus = form.focus;
   if (form.response) answer.response = form.response;
+  if (Object.keys(form.args).length) answer.args = form.args;
   return answer;
 }
 

@@ -14,7 +14,7 @@ export interface Pressed {
 
 /** Whether a chord may be pressed while typing: only one with a modifier that types nothing. */
 export function worksWhileTyping(chord: Chord): boolean {
-  return chord.startsWith('Mod+') || chord === 'Escape';
+  return chord.startsWith('Mod+') || chord === 'Escape' || /^F\d+$/.test(chord);
 }
 
 export function matches(chord: Chord, event: Pressed, mac: boolean): boolean {

@@ -27,9 +27,9 @@ export class Answering {
     private readonly operations: Operations,
   ) {}
 
-  /** Answers, bound to the digest of the bytes that were shown. */
-  complete(op: Operation, answer: Answer): Promise<boolean> {
-    return this.#send(op.operation_id, () => this.api.complete(op.operation_id, op.digest, answer));
+  /** Answers, bound to the digest of the bytes that were shown: the request's, or of a call that was edited. */
+  complete(op: Operation, answer: Answer, digest = op.digest): Promise<boolean> {
+    return this.#send(op.operation_id, () => this.api.complete(op.operation_id, digest, answer));
   }
 
   /** Answers a question of the gatekeeper's, which does what the choice needs first: making a copy takes its time. */

@@ -53,7 +53,7 @@ export class Draft {
     clearTimeout(this.#timer);
     await this.#saving;
     if (this.state !== 'changed' && this.state !== 'failed') return;
-    const form = $state.snapshot(this.form) as AnswerForm;
+    const form = $state.snapshot(this.form as unknown) as AnswerForm;
     if (sameForm(form, this.#saved)) {
       this.state = this.keptAt ? 'kept' : 'none';
       return;

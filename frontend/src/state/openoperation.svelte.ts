@@ -7,6 +7,7 @@ import { kindOf, type KindDefinition } from '../kinds';
 import type { Controller } from '../kinds/kind';
 import type { Answer, Operation, Recording } from '../lib/wire';
 import { m } from '../paraglide/messages';
+import { Asked } from './asked.svelte';
 import { Arming } from './arming.svelte';
 import { Attaching } from './attaching.svelte';
 import type { Command } from './commands.svelte';
@@ -25,6 +26,8 @@ export class OpenOperation {
   readonly draft: Draft;
   /** Files that were attached, or are on their way. */
   readonly attaching: Attaching;
+  /** What the request wants filled in. */
+  readonly asked: Asked;
   readonly kind: KindDefinition;
   /** Of kinds that are answered by more than a form. */
   readonly controller: Controller | undefined;
@@ -43,6 +46,7 @@ export class OpenOperation {
   ) {
     this.draft = app.draft(op);
     this.attaching = new Attaching(app, this.draft, () => this.op?.result?.files ?? this.op?.draft?.files ?? []);
+    this.asked = new Asked(this.draft, () => this.op);
     this.kind = kindOf(op);
     this.controller = this.kind.controller?.(this);
   }
@@ -175,6 +179,7 @@ export class OpenOperation {
       return false;
     }
     if (isEmpty(this.draft.form) && this.given.length === 0) {
+    if (isEmpty(this.draft.form) && this.given.length === 0 && !this.asked.schema) {
       this.missing = 'answer';
       this.focus('answer');
       return false;
@@ -222,17 +227,18 @@ export class OpenOperation {
 
   /** What is written, without what was left empty. */
   get written(): Answer {
-    return answerOf($state.snapshot(this.draft.form) as AnswerForm);
+    const answer = answerOf($state.snapshot(this.draft.form as unknown) as AnswerForm);
+    return this.asked.schema ? { response: {}, ...answer } : answer;
   }
 
   /** Sends an answer. */
-  async complete(answer: Answer): Promise<boolean> {
+  async complete(answer: Answer, digest?: string): Promise<boolean> {
     const { op } = this;
     if (!op) return false;
     this.missing = '';
     // A draft that is saved after the answer would only confuse: the answer goes first.
     this.draft.pause();
-    const sent = await this.app.answering.complete(op, answer);
+    const sent = await this.app.answering.complete(op, answer, digest);
     if (sent) this.draft.sent();
     else void this.draft.save();
     return sent;
@@ -253,7 +259,7 @@ export class OpenOperation {
     const when = (): boolean => this.ready;
     return [
       ...this.verdicts(),
-      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.unproven && !this.recording && !this.sifts && this.judged, run: () => void this.send() },
+      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.unproven && !this.recording && !this.sifts && this.judged && !this.asked.blocks, run: () => void this.send() },
       { id: 'review', label: m.rec_stop_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !!this.recording && !this.app.recorder.busy, run: () => void this.stopAndReview() },
       { id: 'sift', label: m.find_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && this.sifts, run: () => this.app.route.go('findings', this.id) },
       { id: 'findings', label: m.find_review, keys: [], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => this.app.route.go('findings', this.id) },
@@ -277,6 +283,7 @@ export class OpenOperation {
         id: 'wake', label: m.snooze_wake, keys: [], group: 'answer',
         when: () => !!this.op && snoozed(this.op, ticker.now), run: () => void this.app.answering.snooze(this.id, null),
       },
+      { id: 'next-fault', label: m.cmd_next_fault, keys: ['F8'], group: 'answer', when: () => open() && this.asked.faults.length > 0, run: () => void this.asked.next() },
       {
         id: 'record', group: 'answer', keys: this.screen ? ['c'] : [], label: () => (this.op?.claimed_by ? (appWindow.desktop && this.kind.work !== 'browser' ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
         when: () => open() && this.mine && this.app.recorder.loaded && !this.app.recorder.current && !this.app.recorder.busy, run: () => void this.record(),

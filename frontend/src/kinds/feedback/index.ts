@@ -1,4 +1,4 @@
-import { choices } from '../../lib/details';
+import { offeredQuestions } from '../../lib/form';
 import { m } from '../../paraglide/messages';
 import type { KindDefinition } from '../kind';
 import { Choosing } from './choosing.svelte';
@@ -14,9 +14,5 @@ export const feedback: KindDefinition = {
   cardSends: true,
   batch: () => import('../../components/operation/BatchAnswers.svelte'),
   controller: (opened) => new Choosing(opened),
-  // A choice goes out by name, and in words where nothing else was written.
-  complete(op, answer) {
-    const choice = choices(op).find(({ value }) => value === answer.fields?.choice);
-    return choice && !answer.human_input ? { ...answer, human_input: choice.label } : answer;
-  },
+  asks: (op) => offeredQuestions(op).filter((q) => q.name === 'choice' && !q.ranking).map((q) => q.name),
 };
