@@ -127,7 +127,7 @@ func (s *shell) answerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			given := c.Flags().Changed("text") || c.Flags().Changed("result") || c.Flags().Changed("summary") || c.Flags().Changed("finding") ||
+			given := c.Flags().Changed("text") || c.Flags().Changed("result") || c.Flags().Changed("summary") || c.Flags().Changed("finding") || c.Flags().Changed("response") ||
 				r.approve || r.deny || c.Flags().Changed("decline") || c.Flags().Changed("ask")
 			if !given {
 				if op.Kind == human.Plan {
@@ -156,6 +156,7 @@ func (s *shell) answerCommand() *cobra.Command {
 	f.StringVar(&r.answer.ExecutionResult, "result", "", "the result of the work")
 	f.StringVar(&r.answer.Summary, "summary", "", "what you did, in a line")
 	f.StringArrayVar(&r.answer.KeyFindings, "finding", nil, "what the agent should know; may be given several times")
+	f.Var((*jsonText)(&r.answer.Response), "response", "the values of the form the agent sent (details.response_schema), as a JSON object")
 	f.StringVar(&r.decline, "decline", "", "decline to answer, with the reason")
 	f.StringVar(&r.ask, "ask", "", "ask the agent something first")
 	f.StringVar(&r.digest, "digest", "", "the SHA-256 of what you read; the answer counts only for that")
@@ -172,7 +173,7 @@ func (r *reply) checkFlags(op human.Operation, declines, asks bool) error {
 		}
 	}
 	a := r.answer
-	if ways > 1 || ((declines || asks) && (a.HumanInput != "" || a.Verdict != "" || a.ExecutionResult != "" || a.Summary != "" || len(a.KeyFindings) > 0)) {
+	if ways > 1 || ((declines || asks) && (a.HumanInput != "" || a.Verdict != "" || len(a.Response) > 0 || a.ExecutionResult != "" || a.Summary != "" || len(a.KeyFindings) > 0)) {
 		return human.Errorf(human.Invalid, "give one of --approve, --deny, --decline and --ask; an answer's words do not go with the last two")
 	}
 	if (declines && r.decline == "") || (asks && r.ask == "") {
@@ -224,11 +225,20 @@ func (s *shell) converse(op human.Operation, r *reply) error {
 			return human.Errorf(human.Unavailable, "nothing was changed")
 		case approval && (word == "approve" || (word == "a" && !op.Risk.Dangerous())):
 			r.answer.Decision = human.Approved
+			if err := s.fillIn(lines, op, &r.answer); err != nil {
+				return err
+			}
 			return s.more(lines, "a message for the agent, or Enter> ", &r.answer.HumanInput)
 		case approval && (word == "d" || word == "deny"):
 			r.answer.Decision = human.Refused
 			return s.more(lines, "why> ", &r.answer.HumanInput)
 		case !approval && (word == "t" || word == "text"):
+			if err := s.fillIn(lines, op, &r.answer); err != nil {
+				return err
+			}
+			if len(r.answer.Response) > 0 {
+				return s.more(lines, "your words, or Enter> ", &r.answer.HumanInput)
+			}
 			if err := s.more(lines, "your answer> ", &r.answer.HumanInput); err != nil || r.answer.HumanInput != "" {
 				return err
 			}

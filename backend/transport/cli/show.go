@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/plan"
 )
 
@@ -103,6 +104,15 @@ func (s *shell) showAnswer(op human.Operation) {
 		steps = append(steps, fmt.Sprintf("%d. %s", step.Step, stepLine(step.Verdict, step.Note)))
 	}
 	s.part("Steps", strings.Join(steps, "\n"))
+	if asked, is, err := kind.Form(op); err == nil && is {
+		s.part("Form", strings.Join(asked.Words(a.Response), "\n"))
+	}
+	if e := op.EditedCall(a); e != nil {
+		for _, c := range e.Changes {
+			s.part("Edited "+c.Name, fmt.Sprintf("- %s\n+ %s", c.Old, c.New))
+		}
+		s.part("Edited call", "sha256 "+e.Digest)
+	}
 	for _, key := range sortedKeys(a.Fields) {
 		s.part(key, a.Fields[key])
 	}

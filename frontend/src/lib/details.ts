@@ -124,3 +124,6 @@ export function lines(value: Json | undefined): string[] {
   if (Array.isArray(value)) return value.map((item) => (isObject(item) ? word(item.description) || word(item.title) || JSON.stringify(item) : String(item)));
   return typeof value === 'string' && value ? [value] : [];
 }
+
+/** An object without some of its members. */
+export const without = <T extends object>(of: T, ...names: string[]): T => Object.fromEntries(Object.entries(of).filter(([name]) => !names.includes(name))) as T;

@@ -202,9 +202,6 @@ export async function matcher(questions: readonly Question[]): Promise<Matches> 
 /** The values that a form begins with: the defaults of its schema. */
 export const defaultsOf = (questions: readonly Question[]): JsonObject => Object.fromEntries(questions.flatMap((q) => (q.default === undefined ? [] : [[q.name, q.default]])));
 
-/** An object without some of its members. */
-export const without = <T extends object>(of: T, ...names: string[]): T => Object.fromEntries(Object.entries(of).filter(([name]) => !names.includes(name))) as T;
-
 /** A value as a person reads it. */
 export function valueWords(q: Question | undefined, value: Json): string {
   const one = (item: Json): string => q?.choices.find((c) => c.value === item)?.label ?? (typeof item === 'string' ? item : JSON.stringify(item));

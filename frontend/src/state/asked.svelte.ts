@@ -1,7 +1,9 @@
 import { tick } from 'svelte';
-import { defaultsOf, faultsOf, formQuestions, matcher, without, type Fault, type Matches, type Question } from '../lib/form';
+import { field, without } from '../lib/details';
+import type { Fault, Matches, Question } from '../lib/form';
 import type { Json, Operation } from '../lib/wire';
 import { SvelteSet } from 'svelte/reactivity';
+import { loadPart } from '../lib/loading';
 import type { Draft } from './draft.svelte';
 
 /** The form that an answer is filled in with, where the request has one: what is in it, and what is wrong with that. */
@@ -11,6 +13,8 @@ export class Asked {
   /** What is being written in the JSON view, where that is no JSON. */
   broken = $state('');
   #matches = $state.raw<Matches>();
+  /** How schemas are read, loaded with the first form. */
+  #lib = $state.raw<typeof import('../lib/form')>();
   readonly #places = new Map<string, HTMLElement>();
   #begun = false;
 
@@ -19,20 +23,26 @@ export class Asked {
     private readonly op: () => Operation | undefined,
   ) {}
 
+  /** Whether there is anything to fill in. */
+  readonly there = $derived.by(() => {
+    const op = this.op();
+    return !!op?.details && ['response_schema', 'options', 'rating'].some((name) => field(op, name) !== undefined);
+  });
+  /** Whether the agent gets an object even where nothing was filled in. */
+  readonly schema = $derived.by(() => {
+    const op = this.op();
+    return !!op && field(op, 'response_schema') !== undefined;
+  });
+
   /** In the order of the form; null where this console does not know a part of the schema, and the answer is written as JSON. */
   readonly questions = $derived.by<Question[] | null>(() => {
     const op = this.op();
-    return op?.details ? formQuestions(op) : [];
+    return op?.details && this.#lib ? this.#lib.formQuestions(op) : [];
   });
 
-  /** Whether there is anything to fill in. */
-  readonly there = $derived.by(() => this.questions === null || this.questions.length > 0);
-  /** Whether the agent gets an object even where nothing was filled in. */
-  readonly schema = $derived.by(() => this.questions === null || this.questions.some((q) => !q.offered));
-
-  readonly faults = $derived.by<Fault[]>(() => faultsOf(this.questions ?? [], this.values, this.#matches).filter((fault) => this.questions !== null || fault.code !== 'unknown'));
+  readonly faults = $derived.by<Fault[]>(() => (this.questions && this.#lib?.faultsOf(this.questions, this.values, this.#matches)) ?? []);
   /** Nothing can be sent as it is. */
-  readonly blocks = $derived.by(() => this.faults.length > 0 || this.broken !== '');
+  readonly blocks = $derived.by(() => this.faults.length > 0 || this.broken !== '' || (this.there && !this.#lib));
 
   get values(): Record<string, Json> {
     return this.draft.form.response ?? {};
@@ -40,11 +50,14 @@ export class Asked {
 
   /** Fills in what the schema has as defaults, and makes its patterns ready. */
   async begin(): Promise<void> {
-    if (this.#begun) return;
+    if (this.#begun || !this.there) return;
     this.#begun = true;
-    const defaults = defaultsOf(this.questions ?? []);
+    const lib = await loadPart(() => import('../lib/form'));
+    this.#lib = lib;
+    const questions = this.questions ?? [];
+    const defaults = lib.defaultsOf(questions);
     if (this.draft.form.response === null && Object.keys(defaults).length) this.draft.form.response = defaults;
-    const matches = await matcher(this.questions ?? []);
+    const matches = await lib.matcher(questions);
     this.#matches = matches;
   }
 

@@ -1,6 +1,5 @@
 import { tick } from 'svelte';
-import { isObject } from '../../lib/details';
-import { without } from '../../lib/form';
+import { isObject, without } from '../../lib/details';
 import { dangerous } from '../../lib/life';
 import type { EditedView, Json } from '../../lib/wire';
 import { m } from '../../paraglide/messages';

@@ -1,4 +1,4 @@
-import { offeredQuestions } from '../../lib/form';
+import { field } from '../../lib/details';
 import { m } from '../../paraglide/messages';
 import type { KindDefinition } from '../kind';
 import { Choosing } from './choosing.svelte';
@@ -14,5 +14,6 @@ export const feedback: KindDefinition = {
   cardSends: true,
   batch: () => import('../../components/operation/BatchAnswers.svelte'),
   controller: (opened) => new Choosing(opened),
-  asks: (op) => offeredQuestions(op).filter((q) => q.name === 'choice' && !q.ranking).map((q) => q.name),
+  // Choices are pressed in the view; a ranking has more to it.
+  asks: (op) => (String(field(op, 'choose')).toLowerCase() === 'rank' ? [] : ['choice']),
 };
