@@ -78,16 +78,16 @@ func (o Operation) Edited(edits json.RawMessage) (json.RawMessage, error) {
 	if len(edits) == 0 || string(edits) == "null" {
 		return nil, nil
 	}
-	c, err := o.call()
-	if err != nil {
-		return nil, err
-	}
-	if c.arguments == nil {
-		return nil, BadField("args", "operation %s has no arguments that can be edited", o.ID)
-	}
 	var changed map[string]json.RawMessage
 	if json.Unmarshal(edits, &changed) != nil || changed == nil {
 		return nil, BadField("args", "must be a JSON object of the arguments that were edited")
+	}
+	c, err := o.call()
+	switch {
+	case err != nil || len(changed) == 0:
+		return nil, err
+	case c.arguments == nil:
+		return nil, BadField("args", "operation %s has no arguments that can be edited", o.ID)
 	}
 	var full bytes.Buffer
 	differs := false

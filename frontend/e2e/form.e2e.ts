@@ -2,9 +2,24 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { McpAgent } from './support/mcp';
-import { program } from './support/server';
+import { McpClient } from './support/mcp';
+import { program, type Agent } from './support/server';
 import { accessible, expect, fits, mod, test } from './support/test';
+
+interface Reading {
+  operation_id: string;
+  next?: string;
+  edited?: { digest: string; requested_digest: string };
+}
+
+/** An agent that asks over MCP and reads what it is answered. */
+async function connect(bot: Agent): Promise<{ invoke: (args: object) => Promise<string>; answer: (id: string) => Promise<Reading> }> {
+  const client = await McpClient.connect(bot);
+  return {
+    invoke: async (args) => (await client.human<Reading>({ action: 'invoke', wait_seconds: 0, ...args })).operation_id,
+    answer: (id) => client.human<Reading>({ action: 'wait', operation_id: id, wait_seconds: 20 }),
+  };
+}
 
 const maintenance = {
   type: 'object',
@@ -23,8 +38,8 @@ const maintenance = {
 };
 
 test('a form is filled in by keys, says what is wrong where it is, and its agent reads the values over MCP', async ({ app, bot, page }) => {
-  const agent = new McpAgent(bot);
-  const id = await agent.invoke({ action_type: 'desktop', description: 'Schedule the maintenance window for billing-eu', details: { response_schema: maintenance } });
+  const agent = await connect(bot);
+  const id = await agent.invoke({ action_type: 'feedback', description: 'Schedule the maintenance window for billing-eu', details: { response_schema: maintenance } });
   await app.open();
   await app.openOperation(id);
   const form = page.getByRole('region', { name: 'What the agent needs to know' });
@@ -59,13 +74,13 @@ test('a form is filled in by keys, says what is wrong where it is, and its agent
   await app.press(`${mod}+Enter`);
   const read = await agent.answer(id);
   expect(read).toMatchObject({ status: 'completed', response: { on_call: 'Mei Tan', pause: 20, on_failure: 'rollback', channels: ['#billing', '#support'], start: '2026-11-23', ticket: 'OPS-1204', order: ['short', 'loss', 'cost'], dry_run: true } });
-  await expect(page.getByText('Roll back and report')).toBeVisible();
+  await expect(page.getByText('Short read-only time, No lost payments, Low cost')).toBeVisible();
 });
 
 for (const scheme of ['light', 'dark'] as const) {
   test(`options are chosen, ranked and rated (${scheme})`, async ({ app, bot, page }) => {
     await page.emulateMedia({ colorScheme: scheme });
-    const agent = new McpAgent(bot);
+    const agent = await connect(bot);
     const ask = (details: object): Promise<string> => agent.invoke({ action_type: 'feedback', description: 'Which colours?', details: { options: [{ value: 'b', label: 'Blue' }, { value: 'g', label: 'Green' }, 'Red'], ...details } });
     await app.open();
 
@@ -96,7 +111,7 @@ for (const scheme of ['light', 'dark'] as const) {
 const call = { action_type: 'approve', description: 'Schedule the maintenance window', details: { action: 'schedule_maintenance', arguments: { cluster: 'billing-eu', read_only_minutes: 45, notify: ['#billing'], ticket: 'OPS-1204' }, fixed: ['ticket'], risk_level: 'low' } };
 
 test('arguments are edited before the approval, which its receipt and its agent then have', async ({ app, bot, page, server }) => {
-  const agent = new McpAgent(bot);
+  const agent = await connect(bot);
   const id = await agent.invoke(call);
   await app.open();
   await app.openOperation(id);
@@ -146,7 +161,7 @@ test('an approval of another call than was shown is refused', async ({ bot, serv
 });
 
 test('what no form may ask is refused when it is sent, and names its property', async ({ bot }) => {
-  const agent = new McpAgent(bot);
+  const agent = await connect(bot);
   const ask = (schema: object): Promise<string> => agent.invoke({ action_type: 'bash', description: 'x', details: { response_schema: schema } });
   const properties = (all: object): object => ({ type: 'object', properties: all });
   await expect(ask(properties({ db_password: { type: 'string' } }))).rejects.toThrow('response_schema.properties.db_password: asks for a password');

@@ -175,7 +175,7 @@ func (p Property) has(value string) bool {
 // What formats look like. Each matches in time in proportion to the text, in the console as well.
 var (
 	emailForm = regexp.MustCompile(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){0,8}$`)
-	uriForm   = regexp.MustCompile("^[A-Za-z][A-Za-z0-9+.-]*:[!#-;=?-\\[\\]_a-z~]+$")
+	uriForm   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[!#-;=?-\[\]_a-z~]+$`)
 	dateForm  = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 	timeForm  = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 )

@@ -131,6 +131,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/human/decline", nil, body(fresh, `,"reason":"no"`), 401, 403, 403, 200},
 		{"POST /api/human/input", nil, body(fresh, `,"human_input":"dra"`), 401, 403, 403, 200},
 		{"POST /api/human/complete", nil, body(fresh, `,"human_input":"yes"`), 401, 403, 403, 200},
+		{"POST /api/human/edited", nil, body(fresh, `,"args":{}`), 401, 403, 403, 200},
 		{"POST /api/human/snooze", nil, body(fresh, `,"until":null`), 401, 403, 403, 200},
 		{"POST /api/human/shown", nil, body(fresh, `,"channel":"card"`), 401, 403, 403, 200},
 		{"POST /api/human/seen", nil, body(fresh, `,"channel":"card"`), 401, 403, 403, 200},

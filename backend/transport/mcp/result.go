@@ -337,6 +337,19 @@ func excerpt(op human.Operation, field, text string, offset, budget int) (readin
 	return part(n), nil
 }
 
+// jsonOf is a part of an answer that is JSON: response or edited.
+func jsonOf(op human.Operation, a human.Answer, field string) (string, error) {
+	e := op.EditedCall(a)
+	switch {
+	case field == "response":
+		return string(a.Response), nil
+	case e == nil:
+		return "", nil
+	}
+	text, err := plainJSON(edited{e.Arguments, e.Changes, e.Digest, e.Requested})
+	return string(text), err
+}
+
 // text is one text of an operation, whole.
 func (c *call) text(ctx context.Context, op human.Operation, field string) (string, error) {
 	var a human.Answer
@@ -344,6 +357,9 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 		a = op.Result.Answer
 	}
 	var b strings.Builder
+	if field == "response" || field == "edited" {
+		return jsonOf(op, a, field)
+	}
 	switch field {
 	case "human_input":
 		return a.HumanInput, nil
@@ -378,13 +394,6 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 	case "attachments":
 		for _, id := range a.Attachments {
 			fmt.Fprintf(&b, "- %s\n", id)
-		}
-	case "response":
-		return string(a.Response), nil
-	case "edited":
-		if e := op.EditedCall(a); e != nil {
-			text, err := plainJSON(edited{e.Arguments, e.Changes, e.Digest, e.Requested})
-			return string(text), err
 		}
 	case "fields":
 		for _, k := range slices.Sorted(maps.Keys(a.Fields)) {

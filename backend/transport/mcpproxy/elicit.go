@@ -146,5 +146,5 @@ func (l *lines) elicit(ctx context.Context, m message, id string) []byte {
 	}{"2.0", m.id, answered})
 }
 
-// takeBack is how long an operation may take to be withdrawn for which nobody waits any more.
+// takeBack is how long an operation may take to be withdrawn for which no one waits any more.
 const takeBack = 2 * time.Second

@@ -6,7 +6,7 @@ const formats: Record<string, () => string> = { email: m.form_email, uri: m.form
 /** What is wrong with a value, as a sentence for the one who fills it in. */
 export function faultWords({ code, limit }: Fault, question?: Question): string {
   const words: Record<string, () => string> = {
-    required: () => (question?.choices.length ? m.form_choose() : m.form_required()),
+    required: () => (question?.ranking ? m.form_rank_all() : question?.choices.length ? m.form_choose() : m.form_required()),
     type: () => (limit === 'integer' ? m.form_integer() : limit === 'number' ? m.form_number() : m.form_type({ limit })),
     minLength: () => m.form_min_length({ limit }),
     maxLength: () => m.form_max_length({ limit }),
