@@ -90,7 +90,13 @@ func (a Answer) OneLine() string {
 		parts = append(parts, "Partly done")
 	case WorkCouldNot:
 		parts = append(parts, "Could not be done")
-	case "", ReviewApprove, RequestChanges, ReviewComment:
+	case ReviewApprove:
+		parts = append(parts, "Approved")
+	case RequestChanges:
+		parts = append(parts, "Changes requested")
+	case ReviewComment:
+		parts = append(parts, "Commented")
+	case "":
 	}
 	for _, text := range []string{a.HumanInput, a.ExecutionResult} {
 		if line := OneLine(text, longest); line != "" {
@@ -100,6 +106,9 @@ func (a Answer) OneLine() string {
 	}
 	if n := len(a.Fields); n > 0 {
 		parts = append(parts, count(n, "field filled in", "fields filled in"))
+	}
+	if n := len(a.Comments); n > 0 {
+		parts = append(parts, count(n, "comment", "comments"))
 	}
 	if n := len(a.KeyFindings); n > 0 {
 		parts = append(parts, count(n, "key finding", "key findings"))

@@ -87,3 +87,11 @@ func (a WorkAnswer) Size() (n int) {
 	}
 	return n
 }
+
+// A CodeChange is a change that was read from a repository.
+type CodeChange struct {
+	Folder string `json:"folder" doc:"The root of its working tree."`
+	Base   string `json:"base,omitempty" doc:"The commit before the change; absent where there is none yet."`
+	Head   string `json:"head,omitempty" doc:"The commit after it; absent where that is the working tree, or what is staged."`
+	Diff   string `json:"diff" doc:"A unified diff, as git writes it, with full ids of files."`
+}

@@ -68,6 +68,7 @@ type Deps struct {
 	Plans     Plans
 	Runs      Runs
 	Clients   Clients
+	Changes   Changes
 	StepUp    *stepup.Service
 	Outbox    Outbox
 	Phones    *Phones

@@ -140,6 +140,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.search(c.needs("search", s.deps.Search != nil))
 	s.attachments(c)
 	s.receipts(c)
+	s.changes(c.needs("changes of repositories", s.deps.Changes != nil))
 	s.signing(c)
 	s.administration(c)
 	s.agentClients(c.needs("clients", s.deps.Clients != nil))

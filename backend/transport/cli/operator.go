@@ -152,7 +152,7 @@ func (s *shell) answerCommand() *cobra.Command {
 	f.BoolVar(&r.approve, "approve", false, "approve")
 	f.BoolVar(&r.deny, "deny", false, "deny; give the reason as --text")
 	f.StringVar(&r.answer.HumanInput, "text", "", "your words")
-	f.StringVar((*string)(&r.answer.Verdict), "verdict", "", "of work by hand: done, partly or could_not")
+	f.StringVar((*string)(&r.answer.Verdict), "verdict", "", "of work by hand: done, partly or could_not; of a review: approve, request_changes or comment")
 	f.StringVar(&r.answer.ExecutionResult, "result", "", "the result of the work")
 	f.StringVar(&r.answer.Summary, "summary", "", "what you did, in a line")
 	f.StringArrayVar(&r.answer.KeyFindings, "finding", nil, "what the agent should know; may be given several times")

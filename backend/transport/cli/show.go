@@ -21,7 +21,7 @@ func code(op human.Operation) int {
 	}
 	switch op.State {
 	case human.Completed:
-		if op.Result != nil && (op.Result.Decision == human.Refused || op.Result.Verdict == human.WorkCouldNot) {
+		if op.Result != nil && (op.Result.Decision == human.Refused || op.Result.Verdict == human.WorkCouldNot || op.Result.Verdict == human.RequestChanges) {
 			return exitNo
 		}
 		return exitYes
@@ -113,6 +113,8 @@ func (s *shell) showAnswer(op human.Operation) {
 		}
 		s.part("Edited call", "sha256 "+e.Digest)
 	}
+	s.part("Focus", focused(a.Focus))
+	s.part("Comments", commented(a.Comments))
 	for _, key := range sortedKeys(a.Fields) {
 		s.part(key, a.Fields[key])
 	}
@@ -136,6 +138,38 @@ func listed(list []human.Finding, labels map[human.Ref]string) string {
 			line += " (" + strings.Join(rests, ", ") + ")"
 		}
 		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// focused is what a review found of what it was to look at, a line each.
+func focused(list []human.FocusResult) string {
+	var lines []string
+	for _, f := range list {
+		lines = append(lines, "- "+f.Area+": "+f.Verdict+strings.TrimSuffix("; "+f.Note, "; "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// commented are the comments of a review: where, how bad, what, and what should stand there.
+func commented(list []human.CodeComment) string {
+	var lines []string
+	for _, c := range list {
+		where := fmt.Sprintf("%s:%d", c.File, c.Line)
+		if c.EndLine > c.Line {
+			where += fmt.Sprintf("-%d", c.EndLine)
+		}
+		if c.Side == "old" {
+			where += " (before the change)"
+		}
+		lines = append(lines, "- "+where+strings.TrimSuffix(", "+c.Severity, ", ")+strings.TrimSuffix(": "+c.Text, ": "))
+		switch {
+		case c.Suggestion == nil:
+		case *c.Suggestion == "":
+			lines = append(lines, "  suggestion: remove these lines")
+		default:
+			lines = append(lines, "  suggestion:", "    "+strings.ReplaceAll(strings.TrimSuffix(*c.Suggestion, "\n"), "\n", "\n    "))
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -226,6 +226,7 @@ func (p *readout) answer(op human.Operation) {
 	for _, part := range []struct{ label, text string }{
 		{"", a.HumanInput}, {p.t("Result", "结果"), a.ExecutionResult}, {p.t("Summary", "总结"), a.Summary},
 		{p.t("Findings", "要点"), findings}, {p.t("Suggestions", "建议"), listed(a.Suggestions, labels)},
+		{p.t("Focus", "重点"), focused(a.Focus)}, {p.t("Comments", "评论"), commented(a.Comments)},
 	} {
 		if part.text == "" {
 			continue

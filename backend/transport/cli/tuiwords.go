@@ -115,6 +115,7 @@ func (l tongue) stands(op human.Operation) string {
 var (
 	verdictWords = map[human.WorkVerdict]pair{
 		human.WorkDone: {"Done", "已完成"}, human.WorkPartly: {"Partly done", "部分完成"}, human.WorkCouldNot: {"Could not be done", "未能完成"},
+		human.ReviewApprove: {"Approved", "已批准"}, human.RequestChanges: {"Changes requested", "已要求修改"}, human.ReviewComment: {"Commented", "已评论"},
 	}
 	stepWords = map[string]pair{"done": {"done", "已完成"}, "skipped": {"skipped", "已跳过"}, "failed": {"failed", "失败"}}
 	verbWords = map[human.EffectVerb]pair{

@@ -354,7 +354,7 @@ const description = `Ask a human and get their decision, answer or work: a judgm
 action=invoke sends a request and waits. action_type: feedback (an opinion), review (of code), approve (yes or no before you act; give details.action exactly, with impact, risk_level, rollback_plan), bash (a command they run), browser, desktop (work they do there).
 
 Then read status:
-- completed: read decision, edited (they changed your details.arguments: run exactly edited.arguments), verdict (done, partly, could_not), human_input, response, steps, summary, findings, fields, suggestions. After an approve continue only if decision is "approve"; "deny" means do not do it, in no other way either. get_evidence with labels (e1) shows what findings rest on.
+- completed: read decision, edited (they changed your details.arguments: run exactly edited.arguments), verdict (done, partly, could_not; of a review approve, request_changes, comment), human_input, response, steps, comments, focus, summary, findings, fields, suggestions. After an approve continue only if decision is "approve"; "deny" means do not do it, in no other way either. get_evidence with labels (e1) shows what findings rest on.
 - pending: no answer yet; nothing is lost. Call action=wait with its operation_id, or work on and call check_result later. Do not send it again in other words: that asks twice.
 - waiting_input: they ask you something (question). Answer with action=reply.
 - declined, cancelled: read reason and find another way.

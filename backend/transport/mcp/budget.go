@@ -138,6 +138,8 @@ var parts = []part{
 	findingPart("findings", func(r *reading) *[]finding { return &r.Findings }),
 	{"key_findings", func(r *reading) int { return sizeOf(r.KeyFindings, itself) }, showKeyFindings},
 	{"fields", func(r *reading) int { return sizeOf(r.filled, field.said) }, showFields},
+	wholePart("comments", func(r *reading) *[]human.CodeComment { return &r.Comments }),
+	wholePart("focus", func(r *reading) *[]human.FocusResult { return &r.Focus }),
 	findingPart("suggestions", func(r *reading) *[]finding { return &r.Suggestions }),
 	textPart("human_input", "", func(r *reading) *string { return &r.HumanInput }),
 	{"steps", func(r *reading) int { return sizeOf(r.Steps, stepLine) }, showSteps},
@@ -231,6 +233,20 @@ func findingPart(name string, of func(*reading) *[]finding) part {
 		all := len(*of(r))
 		some, whole := take(*of(r), n, text, func(f finding, text string) finding { f.Text = text; return f })
 		*of(r) = some
+		return someOf(name, whole, all)
+	}}
+}
+
+// wholePart is a list of which one is shown whole or not at all.
+func wholePart[T any](name string, of func(*reading) *[]T) part {
+	text := func(one T) string {
+		data, _ := plainJSON(one) // strings and numbers: cannot fail
+		return string(data)
+	}
+	return part{name, func(r *reading) int { return sizeOf(*of(r), text) }, func(r *reading, n int) string {
+		all := len(*of(r))
+		_, whole := take(*of(r), n, text, func(one T, _ string) T { return one })
+		*of(r) = (*of(r))[:whole]
 		return someOf(name, whole, all)
 	}}
 }

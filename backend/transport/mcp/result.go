@@ -44,24 +44,26 @@ type reading struct {
 	Question string    `json:"question,omitempty"`
 	Messages []message `json:"messages,omitempty"`
 
-	Decision        human.Decision     `json:"decision,omitempty"`
-	Verdict         human.WorkVerdict  `json:"verdict,omitempty"`
-	HumanInput      string             `json:"human_input,omitempty"`
-	Steps           []human.StepResult `json:"steps,omitempty"`
-	ExecutionResult string             `json:"execution_result,omitempty"`
-	Summary         string             `json:"summary,omitempty"`
-	Findings        []finding          `json:"findings,omitempty"`
-	KeyFindings     []string           `json:"key_findings,omitempty"` // of answers without findings
-	Response        json.RawMessage    `json:"response,omitempty"`
-	Edited          *edited            `json:"edited,omitempty"`
-	Fields          map[string]string  `json:"fields,omitempty"`
-	FieldSources    map[string]string  `json:"field_sources,omitempty"`
-	Suggestions     []finding          `json:"suggestions,omitempty"`
-	Attachments     []string           `json:"attachments,omitempty"`
-	Recordings      []recording        `json:"recordings,omitempty"`
-	Reason          string             `json:"reason,omitempty"`
-	By              string             `json:"by,omitempty"`
-	At              *time.Time         `json:"at,omitempty"`
+	Decision        human.Decision      `json:"decision,omitempty"`
+	Verdict         human.WorkVerdict   `json:"verdict,omitempty"`
+	HumanInput      string              `json:"human_input,omitempty"`
+	Steps           []human.StepResult  `json:"steps,omitempty"`
+	ExecutionResult string              `json:"execution_result,omitempty"`
+	Summary         string              `json:"summary,omitempty"`
+	Findings        []finding           `json:"findings,omitempty"`
+	KeyFindings     []string            `json:"key_findings,omitempty"` // of answers without findings
+	Response        json.RawMessage     `json:"response,omitempty"`
+	Edited          *edited             `json:"edited,omitempty"`
+	Fields          map[string]string   `json:"fields,omitempty"`
+	FieldSources    map[string]string   `json:"field_sources,omitempty"`
+	Suggestions     []finding           `json:"suggestions,omitempty"`
+	Comments        []human.CodeComment `json:"comments,omitempty"`
+	Focus           []human.FocusResult `json:"focus,omitempty"`
+	Attachments     []string            `json:"attachments,omitempty"`
+	Recordings      []recording         `json:"recordings,omitempty"`
+	Reason          string              `json:"reason,omitempty"`
+	By              string              `json:"by,omitempty"`
+	At              *time.Time          `json:"at,omitempty"`
 
 	Evidence []evidence `json:"evidence,omitempty"`
 
@@ -169,6 +171,7 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 			r.KeyFindings = slices.Clone(a.KeyFindings)
 		}
 		r.Suggestions = findingsOf(a.Suggestions, labels)
+		r.Comments, r.Focus = slices.Clone(a.Comments), slices.Clone(a.Focus)
 		r.Fields, r.Attachments = maps.Clone(a.Fields), slices.Clone(a.Attachments)
 		r.By, r.At = a.By.Name, &a.At
 		for field, from := range a.FieldSources {
@@ -276,7 +279,13 @@ func (r *reading) advise(op human.Operation) {
 			r.Next = "the human did a part of it: read human_input, and steps if there are any, for what is left"
 		case human.WorkCouldNot:
 			r.Next = "the human could not do it: read human_input for why, and find another way; do not send the same request again"
-		case "", human.WorkDone, human.ReviewApprove, human.RequestChanges, human.ReviewComment:
+		case human.RequestChanges:
+			r.Next = "the human wants changes: see to comments and to each focus that is not good; lines are those of the text you sent, so apply the suggestions of a file from its last line to its first"
+		case human.ReviewApprove, human.ReviewComment:
+			if len(r.Comments) > 0 {
+				r.Next = "read comments; apply the suggestions of a file from its last line to its first"
+			}
+		case "", human.WorkDone:
 		}
 	case human.Declined:
 		r.Status = statusDeclined
@@ -313,7 +322,7 @@ func sourceLine(from human.FieldSource) string {
 }
 
 // textFields are the texts of a result that can be read in parts.
-var textFields = []string{"human_input", "steps", "execution_result", "summary", "findings", "key_findings", "suggestions", "response", "edited", "fields", "messages", "recordings", "attachments", "reason", "receipts"}
+var textFields = []string{"human_input", "steps", "execution_result", "summary", "findings", "key_findings", "suggestions", "comments", "focus", "response", "edited", "fields", "messages", "recordings", "attachments", "reason", "receipts"}
 
 // excerpt is the part of one text of an operation that begins at a character and fits into a budget of tokens.
 func excerpt(op human.Operation, field, text string, offset, budget int) (reading, error) {
@@ -387,6 +396,10 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 			}
 			fmt.Fprintf(&b, "- %s%s: %s\n", f.Kind, rests, f.Text)
 		}
+	case "comments":
+		return lined(a.Comments)
+	case "focus":
+		return lined(a.Focus)
 	case "key_findings":
 		for _, f := range a.KeyFindings {
 			fmt.Fprintf(&b, "- %s\n", f)
@@ -426,6 +439,19 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 		}
 	default:
 		return "", human.BadField("field", "%q is not one of %s", field, strings.Join(textFields, ", "))
+	}
+	return b.String(), nil
+}
+
+// lined is a list as JSON, a line each.
+func lined[T any](list []T) (string, error) {
+	var b strings.Builder
+	for _, one := range list {
+		data, err := plainJSON(one)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%s\n", data)
 	}
 	return b.String(), nil
 }
