@@ -138,8 +138,8 @@ var parts = []part{
 	findingPart("findings", func(r *reading) *[]finding { return &r.Findings }),
 	{"key_findings", func(r *reading) int { return sizeOf(r.KeyFindings, itself) }, showKeyFindings},
 	{"fields", func(r *reading) int { return sizeOf(r.filled, field.said) }, showFields},
-	wholePart("comments", func(r *reading) *[]human.CodeComment { return &r.Comments }),
-	wholePart("focus", func(r *reading) *[]human.FocusResult { return &r.Focus }),
+	eachPart("comments", func(r *reading) *[]human.CodeComment { return &r.Comments }),
+	eachPart("focus", func(r *reading) *[]human.FocusResult { return &r.Focus }),
 	findingPart("suggestions", func(r *reading) *[]finding { return &r.Suggestions }),
 	textPart("human_input", "", func(r *reading) *string { return &r.HumanInput }),
 	{"steps", func(r *reading) int { return sizeOf(r.Steps, stepLine) }, showSteps},
@@ -237,8 +237,8 @@ func findingPart(name string, of func(*reading) *[]finding) part {
 	}}
 }
 
-// wholePart is a list of which one is shown whole or not at all.
-func wholePart[T any](name string, of func(*reading) *[]T) part {
+// eachPart is a list of which one is shown whole or not at all.
+func eachPart[T any](name string, of func(*reading) *[]T) part {
 	text := func(one T) string {
 		data, _ := plainJSON(one) // strings and numbers: cannot fail
 		return string(data)

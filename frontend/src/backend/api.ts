@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, DraftRequest, Drafts, EditedView, Edits, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DraftRequest, Drafts, EditedView, Edits, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -80,6 +80,16 @@ export class Api {
 
   async events(id: string): Promise<TimelineEvent[]> {
     return (await this.#get<{ events: TimelineEvent[] | null }>(`/api/human/operations/${encodeURIComponent(id)}/events`)).events ?? [];
+  }
+
+  /** The change that a review names in a repository, as it is now. */
+  change(id: string): Promise<CodeChange> {
+    return this.#get(`/api/human/operations/${encodeURIComponent(id)}/change`);
+  }
+
+  /** The text of a file before that change, by its id in the diff. */
+  async changeText(id: string, blob: string): Promise<string> {
+    return (await this.#get<{ text: string }>(`/api/human/operations/${encodeURIComponent(id)}/change/${blob}`)).text;
   }
 
   claim(id: string): Promise<Operation> {

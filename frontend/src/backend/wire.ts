@@ -215,6 +215,9 @@ export type RunOutcome = NonNullable<RunUpdate['outcome']>;
 export type RunUpdate = Schemas['Update'];
 export type RunUpdates = Schemas['RunUpdates'];
 
+// Changes to review.
+export type CodeChange = Schemas['CodeChange'];
+
 // Proof of presence.
 export type ProofNeeded = Schemas['Needed'];
 export type ProofMeans = ProofNeeded['means'][number];

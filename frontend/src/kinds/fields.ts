@@ -50,7 +50,10 @@ export const fields = {
   review: {
     file_path: {"names":["file_path","file","path","filename"]},
     diff: {"names":["diff","patch"]},
+    git: {"names":["git"]},
     files: {"names":["files","changed_files","changes"]},
+    before: {"names":["before","old","original","old_text"]},
+    after: {"names":["after","new","modified","new_text"]},
     code_snippet: {"names":["code_snippet","snippet","code"]},
     focus_areas: {"names":["focus_areas","focus","questions","checklist"]},
     tests_passed: {"names":["tests_passed","tests"]},

@@ -1,0 +1,3 @@
+export { changeOf } from './change';
+export { Colours } from './colours.svelte';
+export { rowsOf, treeOf } from './rows';
