@@ -33,6 +33,7 @@ export default defineConfig({
   },
   projects: [
     { name: 'e2e', testMatch: '**/*.e2e.ts' },
+    { name: 'measure', testMatch: '**/*.measure.ts', workers: 1, timeout: 300_000 },
     { name: 'screenshots', testMatch: '**/*.shots.ts', workers: 1, timeout: 900_000 },
   ],
 });

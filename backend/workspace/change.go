@@ -112,7 +112,7 @@ func repoOf(folder string) (*Repo, error) {
 	case errors.Is(err, ErrNoRepo):
 		return nil, human.BadField("details.git.folder", "%s is in no repository of git", folder)
 	case err != nil:
-		return nil, human.Wrap(human.Invalid, err, "the folder %s cannot be read", folder)
+		return nil, human.Wrap(human.Invalid, err, "%s is no folder that can be read", folder)
 	}
 	return r, nil
 }

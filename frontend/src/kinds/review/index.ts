@@ -1,6 +1,7 @@
 import { m } from '../../paraglide/messages';
 import type { KindDefinition } from '../kind';
 import { completed, Review } from './review.svelte';
+import { verdictWord } from './words';
 
 /** Code to be read and judged. */
 export const review: KindDefinition = {
@@ -13,5 +14,6 @@ export const review: KindDefinition = {
   card: () => import('../../components/popup/CardHands.svelte'),
   batch: () => import('../../components/operation/BatchAnswers.svelte'),
   controller: (opened) => new Review(opened),
+  outcome: (op) => verdictWord(op.result?.verdict),
   complete: (_, answer) => completed(answer),
 };

@@ -32,7 +32,8 @@ const sided: Record<Side, (row: Row & { kind: 'line' }) => Line | undefined> = {
 
 /** Left out of an answer: comments that say nothing, and what was only noted for the draft. */
 export function completed(answer: Answer): Answer {
-  const { fields: { [readField]: _read, ...fields } = {}, comments, ...rest } = answer;
+  const { fields: noted = {}, comments, ...rest } = answer;
+  const fields = Object.fromEntries(Object.entries(noted).filter(([name]) => name !== readField));
   const said = (comments ?? []).filter(({ text, suggestion }) => text.trim() || suggestion !== undefined);
   return { ...rest, ...(Object.keys(fields).length && { fields }), ...(said.length && { comments: said }) };
 }
@@ -307,7 +308,6 @@ export class Review implements Controller {
     const risky = !!opened.op && dangerous(opened.op);
     const has = (): boolean => this.rows.length > 0;
     const change = (row: Row): boolean => row.kind === 'line' && row.change;
-    const head = (row: Row): boolean => row.kind === 'file';
     const names: Record<ReviewVerdict, () => string> = { approve: m.review_approve, request_changes: m.review_request, comment: m.review_comment_only };
     const sends = (id: string, verdict: ReviewVerdict, keys: string[]): Command => ({ id, label: names[verdict], keys, group: 'answer', when, run: () => void this.answer(verdict) });
     return [
