@@ -6,7 +6,7 @@ test('a change of 20,000 lines', async ({ app, bot }) => {
   const files = 40;
   const each = 250;
   const diff = Array.from({ length: files }, (_, f) => {
-    const lines = Array.from({ length: each }, (_unused, i) => `-  const value${i} = await this.load(${i}, "old");\n+  const value${i} = await this.read(${i}, "new", this.options);`).join('\n');
+    const lines = Array.from({ length: each }, (_unused, i) => `-  const value${i} = old(${i});\n+  const value${i} = read(${i}, "new");`).join('\n');
     return `diff --git a/src/part${f % 8}/file${f}.ts b/src/part${f % 8}/file${f}.ts\n--- a/src/part${f % 8}/file${f}.ts\n+++ b/src/part${f % 8}/file${f}.ts\n@@ -1,${each} +1,${each} @@\n${lines}\n`;
   }).join('');
   const op = await bot.ring({ action_type: 'review', description: 'Twenty thousand lines', details: { diff } });
