@@ -956,6 +956,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/operations/{id}/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The change that details.git of a review names, as it is now
+         * @description For: operator.
+         */
+        get: operations["getChange"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/human/operations/{id}/change/{blob}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The text of a file before that change, by its id in the diff
+         * @description For: operator.
+         */
+        get: operations["getChangeText"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/operations/{id}/events": {
         parameters: {
             query?: never;
@@ -3314,6 +3354,16 @@ export interface components {
             /** @description A link to the console with the code in its fragment. */
             console: string;
         };
+        CodeChange: {
+            /** @description The commit before the change; absent where there is none yet. */
+            base?: string;
+            /** @description A unified diff, as git writes it, with full ids of files. */
+            diff: string;
+            /** @description The root of its working tree. */
+            folder: string;
+            /** @description The commit after it; absent where that is the working tree, or what is staged. */
+            head?: string;
+        };
         CodeComment: {
             /**
              * Format: int64
@@ -3336,6 +3386,9 @@ export interface components {
             side: "old" | "new";
             /** @description What replaces these lines, exactly; "" removes them. */
             suggestion?: string;
+            text: string;
+        };
+        CodeText: {
             text: string;
         };
         CompleteRequest: {
@@ -5603,16 +5656,22 @@ export interface components {
         };
         /** @description The details of an operation of kind review: a review of code. */
         ReviewDetails: {
+            /** @description the whole file after it. Also read as new, modified, new_text. */
+            after?: string;
+            /** @description the whole file before the change, with after. Also read as old, original, old_text. */
+            before?: string;
             /** @description the code, if there is no diff. Also read as snippet, code. */
             code_snippet?: string;
             /** @description the change, as a unified diff. Also read as patch. */
             diff?: string;
             /** @description the file, if it is one. Also read as file, path, filename. */
             file_path?: string;
-            /** @description several files: objects with path and diff, or paths. Also read as changed_files, changes. */
+            /** @description several files: objects with path and diff, or with path, before and after, or paths. Also read as changed_files, changes. */
             files?: unknown;
             /** @description what to look at, as a checklist. Also read as focus, questions, checklist. */
             focus_areas?: unknown[];
+            /** @description a change that Deskbell reads from a repository on the operator's computer: {folder} with range, or base and head, or staged: true, or worktree: true. */
+            git?: unknown;
             /** @description the form of the answer you need: a flat JSON Schema as MCP's elicitation has it (texts, numbers, yes or no, choices, dates); the result then has response, valid by it. */
             response_schema?: unknown;
             /** @description low, medium, high or critical; anything else counts as high. */
@@ -8520,6 +8579,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChainReport"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodeChange"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getChangeText: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+                /** @description The full id of a file, as the diff has it. */
+                blob: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodeText"];
                 };
             };
             /** @description An error; nothing was changed. */

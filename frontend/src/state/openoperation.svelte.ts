@@ -178,7 +178,6 @@ export class OpenOperation {
       this.missing = this.attaching.busy ? 'checking' : 'blocked';
       return false;
     }
-    if (isEmpty(this.draft.form) && this.given.length === 0) {
     if (isEmpty(this.draft.form) && this.given.length === 0 && !this.asked.schema) {
       this.missing = 'answer';
       this.focus('answer');
