@@ -177,7 +177,8 @@ func (s *Server) harden(w http.ResponseWriter, r *http.Request, api bool) {
 	if s.isOurs(r) { // else the header's text is a stranger's
 		connect += " ws://" + r.Host + " wss://" + r.Host // older WebKit does not count sockets as 'self'
 	}
-	h.Set("Content-Security-Policy", "default-src 'self'; connect-src "+connect+"; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "+
+	// A player of terminal recordings is compiled from WebAssembly; JavaScript from text stays forbidden.
+	h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src "+connect+"; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "+
 		"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'")
 }
 

@@ -225,6 +225,11 @@ export class Api {
     return this.#post(ofRecording(id, '/show'), {});
   }
 
+  /** Ends the shell of an operation, and completes its recording. */
+  endTerminal(operation: string): Promise<void> {
+    return call(this.to, 'DELETE', `/api/operations/${encodeURIComponent(operation)}/terminal`);
+  }
+
   async recordings(query: { operation_id?: string; limit?: number; cursor?: string }): Promise<{ recordings: Recording[]; next?: string }> {
     const page = await this.#get<{ recordings: Recording[] | null; next?: string }>('/api/recordings' + search(query));
     return { recordings: page.recordings ?? [], next: page.next };

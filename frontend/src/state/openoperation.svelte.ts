@@ -147,9 +147,16 @@ export class OpenOperation {
     if (this.kind.work !== 'browser' && this.app.recorder.on(this.id) && appWindow.desktop) await appWindow.recorder();
   }
 
+  /** Stops what is recorded: its terminal, and the recorder. */
+  async stop(): Promise<boolean> {
+    const { recorder } = this.app;
+    if (this.recording?.options.terminal && !(await recorder.endTerminal(this.id))) return false;
+    return recorder.current?.operation_id === this.id ? recorder.stop() : true;
+  }
+
   /** Stops the recording and goes on to what was found. */
   async stopAndReview(): Promise<void> {
-    if (await this.app.recorder.stop()) this.app.route.go('findings', this.id);
+    if (await this.stop()) this.app.route.go('findings', this.id);
   }
 
   /** Sets how the work ended, or takes it back. */

@@ -69,6 +69,12 @@ export class Recorder {
     return this.current.elapsed_ns + since * ms;
   });
 
+  /** Nanoseconds recorded of any by now: a terminal's is never paused. */
+  elapsedOf(r: Recording): number {
+    if (r.recording_id === this.current?.recording_id) return this.elapsed;
+    return running(r) ? Math.max(0, ticker.now - Date.parse(r.started_at)) * ms : r.elapsed_ns;
+  }
+
   constructor(
     private readonly api: Api,
     private readonly answering: Answering,
@@ -112,9 +118,9 @@ export class Recorder {
     return [...this.known.values()].filter((r) => r.operation_id === op.operation_id).sort((a, b) => (a.recording_id < b.recording_id ? -1 : 1));
   }
 
-  /** The recording that runs, if it is of this operation. */
+  /** The recording of this operation that runs: the recorder's, or its terminal's. */
   on(id: string): Recording | null {
-    return this.current?.operation_id === id ? this.current : null;
+    return this.current?.operation_id === id ? this.current : ([...this.known.values()].find((r) => r.operation_id === id && running(r)) ?? null);
   }
 
   /** Reads what the settings say a recording takes in, to be shown before it is chosen otherwise. */
@@ -190,6 +196,11 @@ export class Recorder {
     });
   }
 
+  /** Ends the terminal of an operation, and with it its recording. */
+  endTerminal(operation: string): Promise<boolean> {
+    return this.#do(() => this.api.endTerminal(operation));
+  }
+
   /** Stores a note. It waits for nothing. */
   mark(note: { text?: string; step?: number; done?: boolean }): Promise<boolean> {
     const mark = this.#with((id) => this.api.markRecording(id, note), 0);
@@ -252,7 +263,8 @@ export class Recorder {
     // What is lossy may come late: a recording that has ended runs no more.
     if (before && !running(before) && running(whole)) return;
     this.known.set(whole.recording_id, whole);
-    if (running(whole)) {
+    // A terminal's runs beside whatever the recorder records.
+    if (running(whole) && !whole.options.terminal) {
       this.current = whole;
       this.#heard = Math.max(Date.now(), ticker.now);
     } else if (this.current?.recording_id === whole.recording_id) this.current = null;
