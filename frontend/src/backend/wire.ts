@@ -74,10 +74,10 @@ export type SourceState = Schemas['SourceState'];
 export type Gap = Schemas['Gap'];
 export type Bounds = Schemas['Bounds'];
 export type Screen = Schemas['Screen'];
-export type RecordingOptions = Schemas['RecordingOptions'] & { terminal?: { shell: string; folder: string } };
+export type RecordingOptions = Schemas['RecordingOptions'];
 export type BrowserOptions = Schemas['BrowserOptions'];
 export type RecordingCounts = Schemas['RecordingCounts'];
-export type Recording = Omit<Schemas['Recording'], 'options'> & { options: RecordingOptions };
+export type Recording = Schemas['Recording'];
 export type Mask = Schemas['Mask'];
 export type Edits = Schemas['Edits'];
 /** An approval as it would be with edited arguments. */
@@ -91,7 +91,7 @@ export type Take = Pick['take'];
 export type PickRequest = Schemas['PickRequest'];
 export type Pick = Schemas['Pick'];
 export type Transfer = Schemas['Transfer'];
-export type Action = Omit<Schemas['Action'], 'type'> & { type: Schemas['Action']['type'] | 'command'; command?: { text?: string; folder?: string; exit_code?: number; output?: string; output_lines: number; output_bytes: number; screen?: boolean; masked?: number } };
+export type Action = Schemas['Action'];
 export type Suggestion = Schemas['Suggestion'];
 export type RecordedEvent = Schemas['RecordedEvent'];
 export type ReplayState = Schemas['ReplayState'];
@@ -229,48 +229,7 @@ export type Passkey = Schemas['Passkey'];
 export type StepUp = Schemas['Overview'];
 
 // Terminals.
-export interface TerminalCommand {
-  id: string;
-  text: string;
-  folder?: string;
-  started_at: string;
-  ended_at?: string;
-  exit_code?: number;
-  duration_ms?: number;
-  masked?: number;
-  output_lines: number;
-  /** Index into the suggestions. */
-  suggestion?: number;
-  edited?: boolean;
-}
-export interface TerminalSuggestion {
-  text: string;
-  decision: 'allow' | 'ask' | 'block';
-  risk: Verdict['risk'];
-  reasons: Said[];
-  problem?: string;
-}
-export interface TerminalState {
-  running: boolean;
-  exit_code?: number;
-  recording_id?: string;
-  shell?: string;
-  folder: string;
-  shells: string[];
-  told: boolean;
-  echo: boolean;
-  echo_known: boolean;
-  commands: TerminalCommand[];
-  suggestions: TerminalSuggestion[];
-  masked: number;
-  output_bytes: number;
-  output_lines: number;
-  problem?: Said;
-}
-export interface TerminalEvent {
-  type: 'command' | 'echo' | 'state';
-  command?: TerminalCommand;
-  on?: boolean;
-  running?: boolean;
-  exit_code?: number;
-}
+export type TerminalState = Schemas['TerminalState'];
+export type TerminalCommand = Schemas['TerminalCommand'];
+export type TerminalSuggestion = Schemas['TerminalSuggestion'];
+export type TerminalEvent = Schemas['TerminalEvent'];

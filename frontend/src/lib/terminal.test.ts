@@ -65,8 +65,8 @@ test('events change what they are about, and nothing else', () => {
 });
 
 test.each([
-  ['A', { is: 'prompt' }], ['C;aid=a12', { is: 'begin', id: 'a12' }], ['D;255;aid=a12', { is: 'end', id: 'a12' }],
-  ['B', undefined], ['C', undefined], ['C;aid=', undefined], ['D;0', undefined], ['X;aid=a1', undefined], ['', undefined],
+  ['A', { is: 'prompt' }], ['B', { is: 'input' }], ['C;aid=a12', { is: 'begin', id: 'a12' }], ['D;255;aid=a12', { is: 'end', id: 'a12' }],
+  ['C', undefined], ['C;aid=', undefined], ['D;0', undefined], ['X;aid=a1', undefined], ['', undefined],
 ])('the mark %j', (body, is) => expect(shellMark(body)).toEqual(is));
 
 test('the gutter stands beside the rows that are shown', () => {

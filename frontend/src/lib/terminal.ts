@@ -57,13 +57,13 @@ export function after(state: TerminalState, event: TerminalEvent): TerminalState
   }
 }
 
-/** A mark of the shell's in its output: the prompt, or the command that begins or ends there. */
-export type ShellMark = { is: 'prompt' } | { is: 'begin' | 'end'; id: string };
+/** A mark of the shell's in its output: where the prompt begins, where it ends, or the command that begins or ends there. */
+export type ShellMark = { is: 'prompt' | 'input' } | { is: 'begin' | 'end'; id: string };
 
 /** Reads the body of an OSC 133. The server lets only the shell's own through, with the ids of the commands. */
 export function shellMark(body: string): ShellMark | undefined {
   const [letter, ...rest] = body.split(';');
-  if (letter === 'A') return { is: 'prompt' };
+  if (letter === 'A' || letter === 'B') return { is: letter === 'A' ? 'prompt' : 'input' };
   const id = rest.find((part) => part.startsWith('aid='))?.slice('aid='.length);
   return id && (letter === 'C' || letter === 'D') ? { is: letter === 'C' ? 'begin' : 'end', id } : undefined;
 }

@@ -22,6 +22,9 @@ export interface Drawn {
   focus(typed: boolean): void;
 }
 
+/** How long a shell has to say that it tells its commands apart, in milliseconds: its files may take a while. */
+const toTell = 3000;
+
 /** The keys from which the prompt's line is no longer what was inserted: Enter, and those that take all of it away. */
 const ends = /[\r\n\x03\x04\x15]/;
 
@@ -35,6 +38,10 @@ export class TerminalWork {
   busy = $state(false);
   /** Another page has the terminal. */
   taken = $state(false);
+  /** The shell says that it waits for a command. */
+  prompting = $state(false);
+  /** The shell had the time to say so, and did not: it is one that tells nothing. */
+  untold = $state(false);
   size = $state.raw<TerminalSize>({ cols: 96, rows: 24 });
   /** The place of the suggestion that stands at the prompt, or -1. */
   inserted = $state(-1);
@@ -42,13 +49,14 @@ export class TerminalWork {
   note = $state('');
   #drawn = $state.raw<Drawn>();
   #acks = new Acks();
+  #telling: ReturnType<typeof setTimeout> | undefined;
   #counting: ReturnType<typeof setTimeout> | undefined;
   #socket: TerminalSocket;
   #api: TerminalApi;
 
   readonly running = $derived(!!this.state?.running);
   /** Nothing runs in the shell, and what is typed is shown: a command can be typed at the prompt. */
-  readonly atPrompt = $derived(this.running && this.connected && this.state?.echo !== false && (this.state?.commands.at(-1) ?? { ended_at: 'none' }).ended_at !== undefined);
+  readonly atPrompt = $derived(this.running && this.connected && this.state?.echo !== false && (this.prompting || (this.untold && !this.state?.told)));
   /** It was started before, and has ended. */
   readonly over = $derived(!!this.state && !this.state.running && (this.state.exit_code !== undefined || !!this.state.recording_id));
 
@@ -62,6 +70,9 @@ export class TerminalWork {
         this.#drawn?.clear();
         // What was run before the line stood is not told on it.
         void this.look();
+        this.untold = false;
+        clearTimeout(this.#telling);
+        this.#telling = setTimeout(() => void this.look().then(() => (this.untold = !this.state?.told)), toTell);
       },
       output: (bytes) => this.#output(bytes),
       event: (event) => this.#heard(event),
@@ -73,7 +84,7 @@ export class TerminalWork {
 
   /** Whether this session may use terminals at all: a phone's may not. */
   get allowed(): boolean {
-    return this.opened.app.may('POST /api/operations/{id}/terminal' as never);
+    return this.opened.app.may('POST /api/operations/{id}/terminal');
   }
 
   /** The suggested commands, as they were sent. */
@@ -231,6 +242,7 @@ export class TerminalWork {
 
   close(): void {
     clearTimeout(this.#counting);
+    clearTimeout(this.#telling);
     this.#socket.stop();
   }
 }

@@ -129,16 +129,19 @@ test('a suggestion is typed only at a prompt, and stands there until something i
   work.insert(0);
   expect(line.sent).toEqual([]);
   line.stands();
+  work.prompting = true;
   work.insert(0);
   expect(line.sent).toEqual(['\x1b[200~make\x1b[201~']);
   expect(work.inserted).toBe(0);
   expect(drawn.log.at(-1)).toBe('focus true');
+  work.prompting = false;
   const command = { id: 'a1', text: 'make', started_at: 'x', output_lines: 0 };
   line.says({ type: 'command', command });
   expect(work.inserted).toBe(-1);
   work.insert(0);
   expect(line.sent).toHaveLength(1);
   line.says({ type: 'command', command: { ...command, ended_at: 'x', exit_code: 0 } });
+  work.prompting = true;
   line.says({ type: 'echo', on: false });
   expect(drawn.log.at(-1)).toBe('echo false');
   work.insert(0);
@@ -151,11 +154,25 @@ test('a suggestion is typed only at a prompt, and stands there until something i
   work.close();
 });
 
+test('a shell that tells nothing gets suggestions once it had the time to', async () => {
+  const work = await working();
+  work.draw(drawing());
+  const [line] = Line.all as [Line];
+  line.stands();
+  work.insert(0);
+  expect(line.sent).toEqual([]);
+  await vi.runAllTimersAsync();
+  work.insert(0);
+  expect(line.sent).toHaveLength(1);
+  work.close();
+});
+
 test('a second suggestion takes the place of the first; one that was taken away is there no more', async () => {
   const work = await working();
   work.draw(drawing());
   const [line] = Line.all as [Line];
   line.stands();
+  work.prompting = true;
   work.insert(0);
   work.insert(1);
   expect(line.sent.at(-1)).toBe('\x05\x15\x1b[200~ls\nrm x\x1b[201~');
@@ -169,6 +186,7 @@ test('several lines are refused where the shell would run the first, and it is s
   work.draw(drawing(false));
   const [line] = Line.all as [Line];
   line.stands();
+  work.prompting = true;
   work.insert(1);
   expect(line.sent).toEqual([]);
   expect(work.note).not.toBe('');

@@ -22,6 +22,8 @@ export interface Hooks {
   typed(text: string): void;
   binary(text: string): void;
   resized(size: TerminalSize): void;
+  /** Whether the shell waits for a command. */
+  prompting(yes: boolean): void;
   leave(): void;
   beside(beside: Beside): void;
   /** The words for the field that takes the keys. */
@@ -150,6 +152,7 @@ export class Xterm implements Drawn {
     this.#placed = [];
     this.#masked = [];
     this.#echo = true;
+    this.hooks.prompting(false);
     this.hooks.resized(this.size);
   }
 
@@ -219,7 +222,9 @@ export class Xterm implements Drawn {
   #mark(body: string): void {
     const mark = shellMark(body);
     const { active } = this.#term.buffer;
-    if (!mark || active.type === 'alternate') return;
+    if (!mark) return;
+    if (mark.is === 'input' || mark.is === 'begin') this.hooks.prompting(mark.is === 'input');
+    if (active.type === 'alternate' || mark.is === 'input') return;
     if (mark.is === 'prompt') this.#prompt = this.#term.registerMarker(0);
     else if (mark.is === 'begin') {
       // A command begins with its prompt; without one, on the line that was ended.
