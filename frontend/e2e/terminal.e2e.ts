@@ -78,7 +78,7 @@ test('a person claims, inserts, runs, types a password, stops and sends; the age
   await accessibleInBothThemes(page);
 
   await page.keyboard.press('Control+Shift+Escape');
-  await expect(page.getByRole('textbox', { name: 'Note for the agent' })).toBeFocused();
+  await expect(page.getByRole('textbox', { name: 'Your answer' })).toBeFocused();
   await page.keyboard.type('The first try failed.');
   await page.keyboard.press(`${mod}+Enter`);
   await expect(page).toHaveURL(new RegExp(`#/findings/${id}`));
