@@ -82,12 +82,11 @@ test('a person claims, inserts, runs, types a password, stops and sends; the age
   await page.keyboard.type('The first try failed.');
   await page.keyboard.press(`${mod}+Enter`);
   await expect(page).toHaveURL(new RegExp(`#/findings/${id}`));
-  await page.keyboard.press('Escape');
   await app.armed();
   const recording = (await bot.operation(id)).recordings[0] ?? '';
-  await app.go(`findings/${id}`);
-  await app.armed();
-  await page.getByRole('button', { name: /^Send/ }).click();
+  await page.getByRole('heading', { level: 1 }).click();
+  await page.keyboard.press('1');
+  await page.keyboard.press(`${mod}+Enter`);
   const done = await bot.until(id, ({ state: is }) => is === 'completed');
   expect(done.result?.human_input).toBe('The first try failed.');
   const { actions } = await bot.call<{ actions: { type: string; command?: { exit_code?: number } }[] }>('GET', `/api/recordings/${recording}/actions`);
