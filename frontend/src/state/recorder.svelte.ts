@@ -198,7 +198,11 @@ export class Recorder {
 
   /** Ends the terminal of an operation, and with it its recording. */
   endTerminal(operation: string): Promise<boolean> {
-    return this.#do(() => this.api.endTerminal(operation));
+    const recorded = this.on(operation)?.recording_id;
+    return this.#do(async () => {
+      await this.api.endTerminal(operation);
+      if (recorded) this.#take(await this.api.recording(recorded));
+    });
   }
 
   /** Stores a note. It waits for nothing. */
