@@ -174,7 +174,7 @@ test('an answer that could not be sent keeps its draft, and is sent again', asyn
 test('the answer in Chinese, and in a narrow window, in both themes', async ({ app, bot }) => {
   const { id } = await ask(bot, 'desktop', { action_sequence: ['Open Signer', `Export ${'a-very-long-word-'.repeat(20)}`] });
   await app.page.addInitScript(() => localStorage.setItem('deskbell.language', 'zh-CN'));
-  await app.page.goto((await app.server.invite()).console);
+  await app.open();
   await app.openOperation(id);
   await expect(app.page.getByRole('group', { name: '完成了吗？' })).toBeVisible();
   for (const place of [`inbox/${id}`, `findings/${id}`]) {

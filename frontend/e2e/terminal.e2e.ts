@@ -83,12 +83,12 @@ test('a person claims, inserts, runs, types a password, stops and sends; the age
   await page.keyboard.press(`${mod}+Enter`);
   await expect(page).toHaveURL(new RegExp(`#/findings/${id}`));
   await app.armed();
-  const recording = (await bot.operation(id)).recordings[0] ?? '';
   await page.getByRole('heading', { level: 1 }).click();
   await page.keyboard.press('1');
   await page.keyboard.press(`${mod}+Enter`);
   const done = await bot.until(id, ({ state: is }) => is === 'completed');
   expect(done.result?.human_input).toBe('The first try failed.');
+  const recording = done.recordings[0] ?? '';
   const { actions } = await bot.call<{ actions: { type: string; command?: { exit_code?: number } }[] }>('GET', `/api/recordings/${recording}/actions`);
   expect(actions.filter(({ type }) => type === 'command').map(({ command }) => command?.exit_code)).toEqual([0, 7, 0]);
   await server.stop();

@@ -39,6 +39,12 @@ export class OpenRecording {
     readonly id: string,
   ) {}
 
+  /** What a terminal printed, as an asciicast. */
+  async cast(): Promise<string> {
+    const { TerminalApi } = await import('../backend/terminal');
+    return new TerminalApi(this.app.api.to).cast(this.id);
+  }
+
   /** Reads edits and the recording itself, once. */
   async open(): Promise<void> {
     await this.app.recorder.need(this.id);

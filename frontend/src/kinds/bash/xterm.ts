@@ -231,7 +231,7 @@ export class Xterm implements Drawn {
       const line = this.#prompt && !this.#prompt.isDisposed ? this.#prompt.line : this.#line - 1;
       const start = this.#term.registerMarker(Math.max(0, line) - this.#line);
       if (start) this.#placed.push({ id: mark.id, start });
-    } else {
+    } else if (mark.is === 'end') {
       const known = this.#placed.find(({ id }) => id === mark.id);
       if (known) known.end = this.#term.registerMarker(Math.max(known.start.line, this.#line - (active.cursorX > 0 ? 0 : 1)) - this.#line);
     }
