@@ -305,7 +305,7 @@ test('what is recorded elsewhere is said where one would record', async ({ app, 
   await app.openOperation(other.operation_id);
   await expect(app.page.getByText('Another request is being recorded: Write the contract')).toBeVisible();
   await expect(app.button(/record/i)).toHaveCount(0);
-  await app.page.getByRole('link', { name: 'Open' }).click();
+  await app.page.getByRole('link', { name: 'Open', exact: true }).click();
   await expect(app.page.locator('#operation-title')).toHaveText('Write the contract');
 });
 

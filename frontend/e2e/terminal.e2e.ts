@@ -91,6 +91,12 @@ test('a person claims, inserts, runs, types a password, stops and sends; the age
   const recording = done.recordings[0] ?? '';
   const { actions } = await bot.call<{ actions: { type: string; command?: { exit_code?: number } }[] }>('GET', `/api/recordings/${recording}/actions`);
   expect(actions.filter(({ type }) => type === 'command').map(({ command }) => command?.exit_code)).toEqual([0, 7, 0]);
+
+  // The player draws it, under the policy of scripts that the page has.
+  await app.go(`recordings/${recording}`);
+  const cast = page.getByRole('region', { name: 'Terminal recording' });
+  await cast.getByRole('slider', { name: 'Time in the recording' }).press('End');
+  await expect(cast.locator('.stage')).toContainText('exit 7');
   await server.stop();
   expect(await holding(server.dir, password)).toEqual([]);
 });
