@@ -17,7 +17,7 @@ type Operator struct {
 	Options  func() human.RecordingOptions // of a recording that a key begins
 }
 
-// Answer approves or denies an approval. It does not approve a dangerous one, whatever was clicked: that takes seeing it.
+// Answer approves or denies an approval. It does not approve a dangerous one, nor one with files, whatever was clicked: that takes seeing it.
 func (o Operator) Answer(ctx context.Context, operationID, decision string) error {
 	id := human.OperationID(operationID)
 	op, err := o.Queue.Get(ctx, o.By, id)
@@ -26,6 +26,9 @@ func (o Operator) Answer(ctx context.Context, operationID, decision string) erro
 	}
 	if decision == string(human.Approved) && op.Risk.Dangerous() {
 		return human.Errorf(human.Denied, "a request of %s risk cannot be approved from a notification; open it", op.Risk)
+	}
+	if decision == string(human.Approved) && len(op.Attachments) > 0 {
+		return human.Errorf(human.Denied, "a request with files cannot be approved from a notification; open it")
 	}
 	_, err = o.Queue.Complete(ctx, o.By, id, human.Answer{Decision: human.Decision(decision)}, op.Digest)
 	return err

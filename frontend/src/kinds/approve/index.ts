@@ -12,4 +12,6 @@ export const approve: KindDefinition = {
   card: () => import('./Card.svelte'),
   batch: () => import('./Batch.svelte'),
   controller: (opened) => new Deciding(opened),
+  // What came with it is part of what is approved, and is shown on its page.
+  onCard: (command, op) => command !== 'approve' || !op.attachments?.length,
 };
