@@ -3,7 +3,6 @@ package human
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -20,10 +19,11 @@ func AttachmentOf(data []byte) AttachmentID {
 	return AttachmentID(AttachmentPrefix + hex.EncodeToString(sum[:]))
 }
 
-var attachmentID = regexp.MustCompile(`^` + AttachmentPrefix + `[0-9a-f]{64}$`)
-
 // Valid says whether it is an id at all. One that is not must not come near a path.
-func (id AttachmentID) Valid() bool { return attachmentID.MatchString(string(id)) }
+func (id AttachmentID) Valid() bool {
+	sum, is := strings.CutPrefix(string(id), AttachmentPrefix)
+	return is && len(sum) == 64 && strings.Trim(sum, "0123456789abcdef") == ""
+}
 
 // AttachmentCheck says whether a file was looked through for secrets, and what came of it.
 type AttachmentCheck string

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"deskbell/backend/human"
@@ -184,21 +185,24 @@ func (r *Repo) emptyTree(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// A name of a commit, and the way back from it.
-var revision = regexp.MustCompile(`^([A-Za-z0-9_@][^\s~^:?*\[\\{}]*)((?:[~^][0-9]{0,5}){0,20})$`)
+// A name of a commit, and the way back from it; the beginning of a hash.
+// They are made ready at their first use: the hook's program links them and needs none.
+var revision = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9_@][^\s~^:?*\[\\{}]*)((?:[~^][0-9]{0,5}){0,20})$`)
+})
 
-var abbreviated = regexp.MustCompile(`^[0-9a-f]{4,63}$`)
+var abbreviated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,63}$`) })
 
 // commit is the full hash of the commit that a name stands for, such as main, origin/main, v1.2, HEAD~2 or the start of a hash.
 // git is asked by hash alone.
 func (r *Repo) commit(ctx context.Context, field, name string) (string, error) {
 	field = "details.git." + field
-	parts := revision.FindStringSubmatch(name)
+	parts := revision().FindStringSubmatch(name)
 	if parts == nil || strings.Contains(name, "..") {
 		return "", human.BadField(field, "%q is no name of a commit", human.OneLine(name, 200))
 	}
 	hash := r.named(parts[1])
-	if hash == "" && !abbreviated.MatchString(parts[1]) {
+	if hash == "" && !abbreviated().MatchString(parts[1]) {
 		return "", human.BadField(field, "%q is not known in the repository", human.OneLine(name, 200))
 	}
 	if hash == "" {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -172,20 +173,25 @@ func (p Property) has(value string) bool {
 	return slices.ContainsFunc(p.Choices, func(c Choice) bool { return c.Value == value })
 }
 
-// What formats look like. Each matches in time in proportion to the text, in the console as well.
+// What formats look like, made ready at their first use: the hook's program links them and needs none. Each matches in time in
+// proportion to the text, in the console as well.
 var (
-	emailForm = regexp.MustCompile(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){0,8}$`)
-	uriForm   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[!#-;=?-\[\]_a-z~]+$`)
-	dateForm  = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
-	timeForm  = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+	emailForm = once(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){0,8}$`)
+	uriForm   = once(`^[A-Za-z][A-Za-z0-9+.-]*:[!#-;=?-\[\]_a-z~]+$`)
+	dateForm  = once(`^\d{4}-\d{2}-\d{2}$`)
+	timeForm  = once(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 )
+
+func once(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 func formed(format, v string) bool {
 	switch format {
 	case "email":
-		return emailForm.MatchString(v)
+		return emailForm().MatchString(v)
 	case "uri":
-		return uriForm.MatchString(v)
+		return uriForm().MatchString(v)
 	}
 	_, is := instant(format, v)
 	return is
@@ -195,8 +201,8 @@ func formed(format, v string) bool {
 func instant(format, v string) (time.Time, bool) {
 	layout := time.DateOnly
 	switch {
-	case format == "date" && dateForm.MatchString(v):
-	case format == "date-time" && timeForm.MatchString(v):
+	case format == "date" && dateForm().MatchString(v):
+	case format == "date-time" && timeForm().MatchString(v):
 		layout = time.RFC3339Nano
 	default:
 		return time.Time{}, false

@@ -161,6 +161,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/attachments", text("/api/attachments?name=x.txt"), text("x"), 401, 503, 503, 503}, // attachments_test.go has them
 		{"GET /api/attachments/{id}", text("/api/attachments/att_x"), nil, 401, 404, 404, 404},
 		{"GET /api/attachments/{id}/info", text("/api/attachments/att_x/info"), nil, 401, 404, 404, 404},
+		{"GET /api/human/operations/{id}/change", func() string { return "/api/human/operations/" + string(rests) + "/change" }, nil, 401, 403, 403, 503},
+		{"GET /api/human/operations/{id}/change/{blob}", func() string { return "/api/human/operations/" + string(rests) + "/change/x" }, nil, 401, 403, 403, 503},
 		{"GET /api/sinks", nil, nil, 401, 403, 403, 503}, // package app has them
 		{"POST /api/sinks/{name}/test", text("/api/sinks/log/test"), nil, 401, 403, 403, 503},
 		{"GET /api/doctor", nil, nil, 401, 403, 403, 200},

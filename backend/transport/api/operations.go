@@ -96,6 +96,7 @@ type (
 	idInput struct {
 		ID string `path:"id" doc:"The operation's id."`
 	}
+	// ListInput says which operations are listed.
 	ListInput struct {
 		State   []string   `query:"state" enum:"open,closed,pending,claimed,in_progress,waiting_input,completed,cancelled,declined" doc:"One or more, with commas."`
 		Kind    human.Kind `query:"action_type"`

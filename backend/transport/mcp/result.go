@@ -346,17 +346,25 @@ func excerpt(op human.Operation, field, text string, offset, budget int) (readin
 	return part(n), nil
 }
 
-// jsonOf is a part of an answer that is JSON: response or edited.
-func jsonOf(op human.Operation, a human.Answer, field string) (string, error) {
-	e := op.EditedCall(a)
-	switch {
-	case field == "response":
-		return string(a.Response), nil
-	case e == nil:
-		return "", nil
+// jsonOf is a part of an answer that is JSON, or lines of it; is says whether the field is one.
+func jsonOf(op human.Operation, a human.Answer, field string) (text string, is bool, err error) {
+	switch field {
+	case "response":
+		return string(a.Response), true, nil
+	case "edited":
+		if e := op.EditedCall(a); e != nil {
+			var data []byte
+			data, err = plainJSON(edited{e.Arguments, e.Changes, e.Digest, e.Requested})
+			text = string(data)
+		}
+	case "comments":
+		text, err = lined(a.Comments)
+	case "focus":
+		text, err = lined(a.Focus)
+	default:
+		return "", false, nil
 	}
-	text, err := plainJSON(edited{e.Arguments, e.Changes, e.Digest, e.Requested})
-	return string(text), err
+	return text, true, err
 }
 
 // text is one text of an operation, whole.
@@ -366,8 +374,8 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 		a = op.Result.Answer
 	}
 	var b strings.Builder
-	if field == "response" || field == "edited" {
-		return jsonOf(op, a, field)
+	if text, is, err := jsonOf(op, a, field); is {
+		return text, err
 	}
 	switch field {
 	case "human_input":
@@ -396,10 +404,6 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 			}
 			fmt.Fprintf(&b, "- %s%s: %s\n", f.Kind, rests, f.Text)
 		}
-	case "comments":
-		return lined(a.Comments)
-	case "focus":
-		return lined(a.Focus)
 	case "key_findings":
 		for _, f := range a.KeyFindings {
 			fmt.Fprintf(&b, "- %s\n", f)
