@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +49,13 @@ func (p *place) Put(_ context.Context, d outbox.Document, text []byte) error {
 	return nil
 }
 
+// works has it take what comes from now on.
+func (p *place) works() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fail = nil
+}
+
 func (p *place) ids() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +71,7 @@ type fixture struct {
 	*testing.T
 	store *sqlite.Store
 	q     *queue.Queue
-	on    map[string]outbox.On
+	on    atomic.Pointer[map[string]outbox.On]
 	s     *outbox.Service
 	stop  func()
 }
@@ -79,9 +87,10 @@ func open(t *testing.T, dir string, on map[string]outbox.On) *fixture {
 	if err := q.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{T: t, store: store, q: q, on: on}
+	f := &fixture{T: t, store: store, q: q}
+	f.on.Store(&on)
 	f.s = outbox.New(outbox.Deps{
-		Queue: q, Store: store.Outbox(), Operator: mei, Sinks: func() map[string]outbox.On { return f.on }, Mask: masking.New().Text,
+		Queue: q, Store: store.Outbox(), Operator: mei, Sinks: func() map[string]outbox.On { return *f.on.Load() }, Mask: masking.New().Text,
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -237,13 +246,13 @@ func TestASinkThatIsOff(t *testing.T) {
 		defer f.stop()
 		f.answered("before", human.Answer{HumanInput: "a"})
 		pass(time.Minute)
-		f.on = nil
+		f.on.Store(&map[string]outbox.On{})
 		f.s.Recheck()
 		pass(time.Hour)
 		f.answered("while off", human.Answer{HumanInput: "b"})
 		synctest.Wait()
-		hook.fail = nil
-		f.on = map[string]outbox.On{"webhook": {Sink: hook}}
+		hook.works()
+		f.on.Store(&map[string]outbox.On{"webhook": {Sink: hook}})
 		f.s.Recheck()
 		synctest.Wait()
 		f.answered("after", human.Answer{HumanInput: "c"})

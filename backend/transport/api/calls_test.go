@@ -113,7 +113,7 @@ func TestEveryCallByRole(t *testing.T) {
 	}{
 		{"POST /api/human/invoke", nil, text(`{"action_type":"bash","description":"look"}`), 401, 201, 201, 403},
 		{"GET /api/human/operations", nil, nil, 401, 200, 200, 200},
-		{"GET /api/human/operations/export", nil, nil, 401, 403, 403, 200},
+		{"GET /api/human/export", nil, nil, 401, 403, 403, 200},
 		{"GET /api/statistics", nil, nil, 401, 403, 403, 200},
 		{"GET /api/human/operations/{id}", func() string { return "/api/human/operations/" + fresh() }, nil, 401, 200, 404, 200},
 		{"GET /api/human/operations/{id}/events", func() string { return "/api/human/operations/" + fresh() + "/events" }, nil, 401, 200, 404, 200},

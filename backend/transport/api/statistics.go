@@ -87,8 +87,8 @@ func (s *Server) statistics(c catalogue) {
 			st, err := s.deps.Queue.Statistics(ctx, x.by, f)
 			return ok(&st, err)
 		})
-	add(c, route{http.MethodGet, "/api/human/operations/export", "exportOperations", "The operations of a list, all pages, as a file", operators, 0}, s.exportOperations)
-	op := c.api.OpenAPI().Paths["/api/human/operations/export"].Get
+	add(c, route{http.MethodGet, "/api/human/export", "exportOperations", "The operations of a list, all pages, as a file", operators, 0}, s.exportOperations)
+	op := c.api.OpenAPI().Paths["/api/human/export"].Get
 	op.Responses["200"] = &huma.Response{Description: "The file.", Content: map[string]*huma.MediaType{
 		"application/x-ndjson": {Schema: &huma.Schema{Type: huma.TypeString}}, "text/csv": {Schema: &huma.Schema{Type: huma.TypeString}},
 	}}

@@ -57,7 +57,7 @@ func TestExport(t *testing.T) {
 	draft := h.ring(bot, "drafted")
 	h.post("/api/human/input", h.op, idBody(draft.ID, `,"human_input":"not sent"`)).operation(200)
 
-	r := h.get("/api/human/operations/export?format=csv", h.op)
+	r := h.get("/api/human/export?format=csv", h.op)
 	if got := r.header.Get("Content-Disposition"); !strings.HasPrefix(got, `attachment; filename="deskbell-history-`) || !strings.HasSuffix(got, `.csv"`) {
 		t.Errorf("Content-Disposition is %q", got)
 	}
@@ -71,11 +71,11 @@ func TestExport(t *testing.T) {
 			t.Errorf("%q is exported as %q", text, got)
 		}
 	}
-	lines := strings.Split(strings.TrimSpace(string(h.get("/api/human/operations/export?state=closed", h.op).body)), "\n")
+	lines := strings.Split(strings.TrimSpace(string(h.get("/api/human/export?state=closed", h.op).body)), "\n")
 	if len(lines) != len(texts) {
 		t.Errorf("%d lines, want %d", len(lines), len(texts))
 	}
-	if all := string(h.get("/api/human/operations/export", h.op).body); strings.Contains(all, "not sent") || !strings.Contains(all, string(draft.ID)) {
+	if all := string(h.get("/api/human/export", h.op).body); strings.Contains(all, "not sent") || !strings.Contains(all, string(draft.ID)) {
 		t.Errorf("a draft is exported, or its operation is not: %s", all)
 	}
 }

@@ -65,7 +65,7 @@ export class Api {
 
   /** Saves all operations of a list as a file, and returns its name. */
   exportOperations(query: Query, format: 'jsonl' | 'csv'): Promise<string> {
-    const path = '/api/human/operations/export' + search({ ...query, format });
+    const path = '/api/human/export' + search({ ...query, format });
     return shell.save(`deskbell-history.${format}`, path, () => fetchBytes(this.to, path));
   }
 

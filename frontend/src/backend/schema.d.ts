@@ -816,6 +816,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The operations of a list, all pages, as a file
+         * @description For: operator.
+         */
+        get: operations["exportOperations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/input": {
         parameters: {
             query?: never;
@@ -868,26 +888,6 @@ export interface paths {
          * @description For: agent or operator.
          */
         get: operations["listOperations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/human/operations/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The operations of a list, all pages, as a file
-         * @description For: operator.
-         */
-        get: operations["exportOperations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8289,6 +8289,70 @@ export interface operations {
             };
         };
     };
+    exportOperations: {
+        parameters: {
+            query?: {
+                /** @description JSON Lines (absent), or a table for spreadsheets. */
+                format?: "jsonl" | "csv";
+                /** @description One or more, with commas. */
+                state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+                /** @description Only plans, and of them those that stand like this. */
+                plan_status?: "pending" | "confirmed" | "modified" | "cancelled" | "timeout";
+                /** @description For operators; an agent sees its own. */
+                agent_id?: string;
+                /** @description Full text: all words, the last as a prefix. */
+                q?: string;
+                /** @description By creation (absent), by urgency and age, or by last change. */
+                order?: "newest" | "urgent" | "recent";
+                /** @description Absent: 50. */
+                limit?: number;
+                /** @description next of the page before. */
+                cursor?: string;
+                /** @description Only requests of this project (context.project, else context.cwd); - for those that name none. */
+                project?: string;
+                /** @description Only requests with this risk; - for those that state none. */
+                risk?: "low" | "medium" | "high" | "critical" | "-";
+                /** @description Only those that ended like this. */
+                end?: "completed" | "denied" | "declined" | "cancelled" | "timeout" | "open";
+                /** @description Only requests of the last so many days, today included; from and to count before it. */
+                days?: number;
+                /** @description Only requests at or after this time. */
+                from?: string;
+                /** @description Only requests before this time. */
+                to?: string;
+                /** @description Only requests in this hour of the week: 1 is Monday 0:00 to 1:00, 168 Sunday 23:00 to 24:00. */
+                hour?: number;
+                /** @description The time zone of days and hours: a name like Europe/Berlin, or an offset like +02:00; absent: UTC. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     saveInput: {
         parameters: {
             query?: never;
@@ -8412,70 +8476,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page"];
-                };
-            };
-            /** @description An error; nothing was changed. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    exportOperations: {
-        parameters: {
-            query?: {
-                /** @description JSON Lines (absent), or a table for spreadsheets. */
-                format?: "jsonl" | "csv";
-                /** @description One or more, with commas. */
-                state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
-                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
-                /** @description Only plans, and of them those that stand like this. */
-                plan_status?: "pending" | "confirmed" | "modified" | "cancelled" | "timeout";
-                /** @description For operators; an agent sees its own. */
-                agent_id?: string;
-                /** @description Full text: all words, the last as a prefix. */
-                q?: string;
-                /** @description By creation (absent), by urgency and age, or by last change. */
-                order?: "newest" | "urgent" | "recent";
-                /** @description Absent: 50. */
-                limit?: number;
-                /** @description next of the page before. */
-                cursor?: string;
-                /** @description Only requests of this project (context.project, else context.cwd); - for those that name none. */
-                project?: string;
-                /** @description Only requests with this risk; - for those that state none. */
-                risk?: "low" | "medium" | "high" | "critical" | "-";
-                /** @description Only those that ended like this. */
-                end?: "completed" | "denied" | "declined" | "cancelled" | "timeout" | "open";
-                /** @description Only requests of the last so many days, today included; from and to count before it. */
-                days?: number;
-                /** @description Only requests at or after this time. */
-                from?: string;
-                /** @description Only requests before this time. */
-                to?: string;
-                /** @description Only requests in this hour of the week: 1 is Monday 0:00 to 1:00, 168 Sunday 23:00 to 24:00. */
-                hour?: number;
-                /** @description The time zone of days and hours: a name like Europe/Berlin, or an offset like +02:00; absent: UTC. */
-                zone?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/x-ndjson": string;
-                    "text/csv": string;
                 };
             };
             /** @description An error; nothing was changed. */
