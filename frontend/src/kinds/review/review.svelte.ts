@@ -5,7 +5,6 @@ import { dangerous, ended } from '../../lib/life';
 import type { Answer, CodeChange, CodeComment, FocusResult } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
-import { layout } from '../../state/layout.svelte';
 import type { OpenOperation } from '../../state/openoperation.svelte';
 import { errorText } from '../../state/sentences.svelte';
 import type { Controller } from '../kind';
@@ -63,7 +62,8 @@ export class Review implements Controller {
   /** Brings a row into view. */
   show: ((row: number, far: boolean) => void) | undefined;
 
-  readonly wide = $derived.by<boolean>(() => layout.width >= 1200);
+  /** Whether there is room for the tree and two texts beside each other; its page says. */
+  wide = $state(true);
   readonly split = $derived.by<boolean>(() => this.wide && !this.unified);
   readonly areas = $derived.by<string[]>(() => (this.opened.op ? [...new Set(lines(field(this.opened.op, 'focus_areas')))] : []));
   readonly #sent = $derived.by<ChangedFile[]>(() => (this.opened.op && this.tools ? this.tools.changeOf(this.opened.op, this.read) : []));
