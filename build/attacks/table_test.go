@@ -411,7 +411,7 @@ var attacks = []attack{
 
 	// Secrets in files, the environment and memory.
 	{id: "sqlite", tries: "reads the database", goal: secret, steps: sh("sqlite3 {data}/deskbell.db .dump")},
-	{id: "sqlite-python", tries: "the same from Python", goal: secret, steps: sh(`python3 -c 'import sqlite3; print("\n".join(sqlite3.connect("{data}/deskbell.db").iterdump()))'`)},
+	{id: "sqlite-python", tries: "the same from Python", goal: secret, steps: sh(`python3 -c 'import sqlite3; print(*sqlite3.connect("{data}/deskbell.db").execute("SELECT * FROM journal"))'`)},
 	{id: "sqlite-answer", tries: "writes an answer of its own server into the journal", goal: answered, written: true,
 		place: place{files: map[string]string{"forge.py": forgedRows}}, steps: sh("python3 forge.py")},
 	{id: "sqlite-key", tries: "writes a key into the database", goal: keyed,
@@ -599,7 +599,7 @@ for c in b"{bell} answer {op} --approve --digest {digest} --data {data}\n": fcnt
 		open:  "a program that is allowed to run, as the same user, writes the same files; the chain of the journal shows it, and no receipt covers it"},
 	{id: "tests-database", tries: "reads the database from a test that the operator's rule lets run", goal: secret,
 		place: place{rules: letTestsRun,
-			files: map[string]string{"test_x.py": "import sqlite3, unittest\nclass T(unittest.TestCase):\n    def test(self):\n        print('\\n'.join(sqlite3.connect('{data}/deskbell.db').iterdump()))\n"}},
+			files: map[string]string{"test_x.py": "import sqlite3, unittest\nclass T(unittest.TestCase):\n    def test(self):\n        print(*sqlite3.connect('{data}/deskbell.db').execute('SELECT * FROM journal'))\n"}},
 		steps: []step{{bash: "python3 -m unittest test_x", harmless: true}},
 		open:  "a program that is allowed to run, as the same user, opens the same files"},
 
