@@ -114,7 +114,12 @@ func (d *fixture) see(role desktoptest.Role, name string) (e desktoptest.Element
 	d.look(fmt.Sprintf("%q", name), func(all []desktoptest.Element) bool {
 		n := 0
 		for _, one := range all {
-			if one.Role == role && strings.Contains(one.Name, name) && one.Enabled {
+			switch {
+			case one.Role != role || !one.Enabled:
+			case one.Name == name: // before others whose names have it in them
+				e = one
+				return true
+			case strings.Contains(one.Name, name):
 				e = one
 				n++
 			}
