@@ -98,7 +98,7 @@ type Store interface {
 	OutboxSeq(ctx context.Context) (uint64, error)
 	// Post notes an operation for sinks, and how far the journal was read; durable when it returns.
 	Post(ctx context.Context, seq uint64, id human.OperationID, to []string, now time.Time) error
-	// Outbox returns items of a sink, at most so many: those of the fewest attempts first, then by age.
+	// Outbox returns items of a sink, at most so many: those of the fewest attempts first, then in the order they ended.
 	Outbox(ctx context.Context, sink string, most int) ([]Item, error)
 	Delivered(ctx context.Context, sink string, id human.OperationID) error
 	Failed(ctx context.Context, sink string, item Item, problem string) error

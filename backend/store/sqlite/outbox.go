@@ -30,7 +30,7 @@ func (o Outbox) Post(ctx context.Context, seq uint64, id human.OperationID, to [
 			return err
 		}
 		for _, sink := range to {
-			_, err := w.conn.ExecContext(ctx, `INSERT INTO outbox (sink, operation_id, noted) VALUES (?,?,?) ON CONFLICT DO NOTHING`, sink, string(id), micro(now))
+			_, err := w.conn.ExecContext(ctx, `INSERT INTO outbox (sink, operation_id, seq, noted) VALUES (?,?,?,?) ON CONFLICT DO NOTHING`, sink, string(id), int64(seq), micro(now))
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ func (o Outbox) Post(ctx context.Context, seq uint64, id human.OperationID, to [
 
 // Outbox implements outbox.Store.
 func (o Outbox) Outbox(ctx context.Context, sink string, most int) (items []outbox.Item, err error) {
-	err = o.store.rows(ctx, `SELECT operation_id, attempts FROM outbox WHERE sink = ? ORDER BY attempts, noted LIMIT ?`, []any{sink, most}, func(rows *sql.Rows) error {
+	err = o.store.rows(ctx, `SELECT operation_id, attempts FROM outbox WHERE sink = ? ORDER BY attempts, seq LIMIT ?`, []any{sink, most}, func(rows *sql.Rows) error {
 		var item outbox.Item
 		err := rows.Scan(&item.Operation, &item.Attempts)
 		items = append(items, item)
@@ -67,7 +67,7 @@ func (o Outbox) Discard(ctx context.Context, sink string) error {
 
 // Outboxes implements outbox.Store.
 func (o Outbox) Outboxes(ctx context.Context) (all []outbox.SinkState, err error) {
-	const text = `SELECT sink, count(*), min(noted), coalesce((SELECT problem FROM outbox p WHERE p.sink = o.sink AND problem <> '' ORDER BY attempts DESC, noted LIMIT 1), '')
+	const text = `SELECT sink, count(*), min(noted), coalesce((SELECT problem FROM outbox p WHERE p.sink = o.sink AND problem <> '' ORDER BY attempts DESC, seq LIMIT 1), '')
 		FROM outbox o GROUP BY sink`
 	err = o.store.rows(ctx, text, nil, func(rows *sql.Rows) error {
 		var s outbox.SinkState
