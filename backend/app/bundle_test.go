@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,6 +26,7 @@ func TestBundleHasNoSecrets(t *testing.T) {
 		"config.toml":    "[model]\nprovider = \"openai\"\nname = \"" + words + "\"\nbase_url = \"https://ada:hunter2secret@model.example/v1\"\n[recording]\nfolders = [\"/srv/" + words + "\"]\n",
 		datadir.Log:      `{"time":"t","level":"WARN","msg":"not sent","err":"key ` + secret + `","description":"` + words + `"}` + "\n",
 		"pictures/a.png": secret, "known_agents": agent,
+		"attachments/" + strings.Repeat("a", 64) + "/data": words, "attachments/" + strings.Repeat("a", 64) + "/by-x.json": `{"name":"` + words + `"}`,
 		datadir.Crashes + "/.999999.at":                     crashFile,
 		datadir.Crashes + "/" + "secret-" + secret + ".log": words,
 	} {
@@ -84,6 +86,9 @@ func TestBundleHasNoSecrets(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(runtime); len(left) > 0 {
 		t.Errorf("what is not masked is left: %v", left)
+	}
+	if !regexp.MustCompile(`attachments +[0-9]+ bytes, files: 2\n`).MatchString(all) {
+		t.Error("it does not say how large attachments are")
 	}
 	if !strings.Contains(all, `msg="not sent"`) || !strings.Contains(all, "panic: ") {
 		t.Errorf("the bundle tells nothing:\n%s", all)

@@ -47,8 +47,11 @@ type Attachment struct {
 	Masked int             `json:"masked,omitempty" doc:"How many secrets were found and masked."`
 }
 
-// MaxAttachments is how many files a request may have, and an answer.
-const MaxAttachments = 10
+// MaxAttachments is how many files a request may have, and an answer. LargestAttachment bounds each, in bytes; its type may allow fewer.
+const (
+	MaxAttachments    = 10
+	LargestAttachment = 10_000_000
+)
 
 // Picture says whether people may be shown it as an image.
 func (a Attachment) Picture() bool { return strings.HasPrefix(a.Media, "image/") }

@@ -15,6 +15,7 @@ export interface Operation {
   delivered_at?: string
   presence?: { waiting: boolean }
   digest: string
+  attachments?: { attachment_id: string; name: string; media_type: string; size: number }[]
   details?: { tool?: string; args?: Record<string, unknown>; about?: string }
 }
 
@@ -137,6 +138,15 @@ export class Bell {
 
   decline(id: string, reason: string): Promise<Operation> {
     return this.#fetch('/api/human/decline', { operation_id: id, reason })
+  }
+
+  /** Stores a file of the operator's and returns its id. */
+  async attach(name: string, data: Uint8Array): Promise<string> {
+    const answer = await fetch(`${this.url}/api/attachments?name=${encodeURIComponent(name)}`, {
+      method: 'POST', headers: { Authorization: `Bearer ${this.#token}` }, body: data as Uint8Array<ArrayBuffer>,
+    })
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+    return ((await answer.json()) as { attachment_id: string }).attachment_id
   }
 
   // eslint-disable-next-line @typescript-eslint/no-explicit-any

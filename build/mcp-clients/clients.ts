@@ -24,9 +24,19 @@ export interface Reading {
   findings?: { text: string; kind: string; evidence?: string[]; by_hand?: boolean }[]
   evidence?: { label: string; kind: string; text?: string; missing?: string }[]
   cut?: string[]
+  files?: { attachment_id: string; name: string; media_type: string; size: number; content: string }[]
+  /** What comes with the text. */
+  more: Content[]
   pending?: { operation_id: string }[]
   unread?: { operation_id: string }[]
   isError: boolean
+}
+
+export interface Content {
+  type: string
+  mimeType?: string
+  data?: string
+  resource?: { uri: string; mimeType?: string; text?: string; blob?: string }
 }
 
 /** What a result of the tool confirm_plan holds. */
@@ -74,6 +84,8 @@ export interface Agent {
   human(args: Record<string, unknown>, options?: Options): Promise<Reading>
   /** Calls the tool confirm_plan. */
   plan(args: Record<string, unknown>, options?: Options): Promise<Plan>
+  /** Reads a resource of one content. */
+  resource(uri: string): Promise<{ mimeType?: string; text?: string; blob?: string } | undefined>
   tools(): Promise<{ name: string; description?: string | undefined }[]>
   close(): Promise<void>
 }
@@ -88,10 +100,10 @@ export interface Variant {
 const info = { name: 'deskbell-tests', version: '1' }
 
 function read<R extends { isError: boolean }>(result: unknown): R {
-  const r = result as { isError?: boolean; content: { type: string; text: string }[]; structuredContent?: object }
+  const r = result as { isError?: boolean; content: (Content & { text?: string })[]; structuredContent?: object }
   const text = JSON.parse(r.content[0]?.text ?? '')
   if (JSON.stringify(text) !== JSON.stringify(r.structuredContent)) throw new Error('the text and the structured content differ')
-  return { ...text, isError: r.isError === true } as R
+  return { ...text, isError: r.isError === true, more: r.content.slice(1) } as unknown as R
 }
 
 function endpoint(bell: Bell, key: string) {
@@ -111,6 +123,7 @@ function agentOf(client: Client2, name: string): Agent {
     protocol: client.getNegotiatedProtocolVersion(),
     human: async (args, options) => read<Reading>(await client.callTool({ name: 'human', arguments: args }, options)),
     plan: async (args, options) => read<Plan>(await client.callTool({ name: 'confirm_plan', arguments: args }, options)),
+    resource: async (uri) => (await client.readResource({ uri })).contents[0] as { text?: string; blob?: string },
     tools: async () => (await client.listTools()).tools,
     close: () => client.close(),
   }
@@ -143,6 +156,7 @@ function first(transport: 'http' | 'stdio'): Variant {
         protocol,
         human: async (args, options) => read<Reading>(await client.callTool({ name: 'human', arguments: args }, undefined, options)),
         plan: async (args, options) => read<Plan>(await client.callTool({ name: 'confirm_plan', arguments: args }, undefined, options)),
+        resource: async (uri) => (await client.readResource({ uri })).contents[0] as { text?: string; blob?: string },
         tools: async () => (await client.listTools()).tools,
         close: () => client.close(),
       }

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Bell, until } from './bell.js'
 import { byFolder, variants, type Agent, type Reading } from './clients.js'
 
 /** A usual request. */
 const ask = (words: string, more: object = {}) => ({ action: 'invoke', action_type: 'feedback', description: words, ...more })
+
+/** A PNG of one pixel. */
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 describe('MCP clients', { concurrency: true }, () => {
   for (const variant of variants) {
@@ -176,6 +182,44 @@ describe('MCP clients', { concurrency: true }, () => {
         const seen = await agent.human({ action: 'get_evidence', operation_id, evidence: ['e1', 'e2', 'e3'], pictures: true })
         assert.deepEqual(seen.evidence?.map((e) => e.text), ['8,412,903', 'What is the quota?', undefined])
         assert.match(seen.evidence?.[2]?.missing ?? '', /its answer has e1 to e2/)
+      })
+
+      test('files go both ways', async () => {
+        const folder = await mkdtemp(join(tmpdir(), 'deskbell-files-'))
+        try {
+          const log = join(folder, 'build.log')
+          await writeFile(log, 'it failed in line 7')
+          const shot = { name: 'shot.png', data: png, mime: 'image/png' }
+          const byPath = ask('Look at these', { attachments: [shot, { path: log }], wait_seconds: 0 })
+          let asked = await agent.human(byPath)
+          if (variant.transport === 'http') {
+            assert.equal(asked.field, 'attachments[1]')
+            assert.match(asked.message ?? '', /send name and data/)
+            const data = Buffer.from('it failed in line 7').toString('base64')
+            asked = await agent.human({ ...byPath, attachments: [shot, { name: 'build.log', data }] })
+          }
+          const { operation_id } = asked
+          const op = await bell.operation(operation_id)
+          assert.deepEqual(op.attachments?.map((a) => [a.name, a.media_type]), [['shot.png', 'image/png'], ['build.log', 'text/plain']])
+
+          const marked = await bell.attach('marked.png', Buffer.from(png, 'base64'))
+          const note = await bell.attach('note.md', Buffer.from('# Here'))
+          const large = await bell.attach('core.bin', Buffer.alloc(200_000, 1))
+          await bell.complete(operation_id, { human_input: 'see the files', attachments: [marked, note, large] })
+          const r = await agent.human({ action: 'wait', operation_id })
+          assert.equal(r.human_input, 'see the files')
+          assert.deepEqual(r.files?.map((f) => f.content.split(':')[0]), ['image 1', 'resource 1', 'left out'])
+          assert.deepEqual(r.more.map((c) => [c.type, c.mimeType ?? c.resource?.mimeType]), [['image', 'image/jpeg'], ['resource', 'text/plain']])
+          assert.ok(Buffer.from(r.more[0]?.data ?? '', 'base64').subarray(0, 2).equals(Buffer.from([0xff, 0xd8])))
+          assert.equal(r.more[1]?.resource?.text, '# Here')
+          const again = await agent.human({ action: 'get_evidence', operation_id, evidence: [marked] })
+          assert.equal(again.more[0]?.type, 'image')
+          assert.equal((await agent.human({ action: 'get_evidence', operation_id, evidence: [note] })).text, '# Here')
+          const whole = await agent.resource(`deskbell://human_actions/human_operation_${operation_id}/${large}`)
+          assert.equal(Buffer.from(whole?.blob ?? '', 'base64').length, 200_000)
+        } finally {
+          await rm(folder, { recursive: true })
+        }
       })
 
       test('the summary is there to be read', async () => {

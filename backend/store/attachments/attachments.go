@@ -311,7 +311,7 @@ func (s *Store) Read(_ context.Context, id human.AttachmentID) ([]byte, error) {
 	if err != nil {
 		return nil, human.Wrap(human.Internal, err, "the file in %s cannot be read", path)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, Largest+1))
+	data, err := io.ReadAll(io.LimitReader(f, human.LargestAttachment+1))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, human.Wrap(human.Internal, err, "the file in %s cannot be read", path)
 	}

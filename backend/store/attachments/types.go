@@ -22,9 +22,8 @@ import (
 // Limits in bytes. A megabyte has 1,000,000.
 const (
 	megabyte  = 1_000_000
-	Largest   = 10 * megabyte // of any type
-	maxPixels = 50_000_000    // of an image, however few bytes it has
-	maxName   = 120           // characters
+	maxPixels = 50_000_000 // of an image, however few bytes it has
+	maxName   = 120        // characters
 )
 
 const (
@@ -39,11 +38,11 @@ var types = []struct {
 	most  int
 	is    func(data []byte) bool
 }{
-	{"image/png", 10 * megabyte, sniffed("image/png")},
-	{"image/jpeg", 10 * megabyte, sniffed("image/jpeg")},
-	{"image/gif", 10 * megabyte, sniffed("image/gif")},
-	{"image/webp", 10 * megabyte, sniffed("image/webp")},
-	{"application/pdf", 10 * megabyte, sniffed("application/pdf")},
+	{"image/png", human.LargestAttachment, sniffed("image/png")},
+	{"image/jpeg", human.LargestAttachment, sniffed("image/jpeg")},
+	{"image/gif", human.LargestAttachment, sniffed("image/gif")},
+	{"image/webp", human.LargestAttachment, sniffed("image/webp")},
+	{"application/pdf", human.LargestAttachment, sniffed("application/pdf")},
 	{textType, 1 * megabyte, isText},
 	{otherType, 5 * megabyte, func([]byte) bool { return true }},
 }

@@ -17,7 +17,6 @@ const (
 	refusedTime = time.Second      // to send the rest of one that is not read, so that its sender reads why
 	openBody    = 16 << 10         // bytes of one without a key
 	agentBytes  = 16 << 20         // of all bodies of an agent's requests under way
-	fileBody    = 10_000_000       // bytes of an attached file; its type may allow fewer
 )
 
 // A body is the body of a request, as it arrives. What its reader keeps of it grows with it, so that a long one that was
@@ -39,7 +38,7 @@ func (s *Server) limitBody(w http.ResponseWriter, r *http.Request) *body {
 		most = min(most, openBody)
 	}
 	if r.URL.Path == attachmentsPath {
-		most = max(most, fileBody)
+		most = max(most, human.LargestAttachment)
 	}
 	b := &body{ReadCloser: http.MaxBytesReader(w, r.Body, most), request: r, answer: w}
 	if b.whole.Store(r.Body == http.NoBody); !b.whole.Load() {

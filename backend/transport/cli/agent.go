@@ -111,6 +111,7 @@ func (s *shell) ringCommand() *cobra.Command {
 	var asked, details, about, session, idempotency, onTimeout string
 	var timeout float64
 	var priority int
+	var files []string
 	c := &cobra.Command{
 		Use:   "ring DESCRIPTION",
 		Short: "Ask a human and wait for the answer",
@@ -149,6 +150,9 @@ func (s *shell) ringCommand() *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
+			if r.Attachments, err = s.attach(ctx, agent, files); err != nil {
+				return err
+			}
 			op, _, err := agent.Invoke(ctx, r)
 			if err != nil {
 				return err
@@ -163,6 +167,7 @@ func (s *shell) ringCommand() *cobra.Command {
 	f.StringVarP(&asked, "type", "t", string(human.Feedback), "what is asked for: "+kind.Sentence(kind.ForAgents()))
 	f.StringVarP(&details, "details", "d", "", "details as a JSON object, @FILE, or - for standard input")
 	f.StringVar(&about, "context", "", "context as a JSON object, @FILE, or - for standard input")
+	f.StringArrayVar(&files, "attach", nil, "a `FILE` for the human to see; may be given several times")
 	f.Float64Var(&timeout, "timeout", 0, "seconds until it is overdue; 0 is never (default: the setting human.default_timeout)")
 	f.IntVar(&priority, "priority", human.DefaultPriority, "0 to 9; higher comes first")
 	f.StringVar(&onTimeout, "on-timeout", "", "mark or cancel (default mark: it stays open, overdue)")

@@ -62,7 +62,7 @@ func (s *shell) bundle(p Place, checks []human.Diagnosis) ([]page, error) {
 // anyone's.
 func sizes(dir string) string {
 	var b strings.Builder
-	for _, name := range []string{datadir.Database, datadir.Database + "-wal", datadir.Log, "config.toml", "gate.toml", datadir.Crashes, "pictures", "backups", "browser", "summarizers"} {
+	for _, name := range []string{datadir.Database, datadir.Database + "-wal", datadir.Log, "config.toml", "gate.toml", datadir.Crashes, "pictures", "attachments", "backups", "browser", "summarizers"} {
 		files, bytes := 0, int64(0)
 		_ = filepath.WalkDir(filepath.Join(dir, name), func(_ string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {

@@ -108,6 +108,7 @@ type reply struct {
 	answer        human.Answer
 	decline, ask  string
 	digest        string
+	files         []string
 }
 
 func (s *shell) answerCommand() *cobra.Command {
@@ -128,7 +129,7 @@ func (s *shell) answerCommand() *cobra.Command {
 				return err
 			}
 			given := c.Flags().Changed("text") || c.Flags().Changed("result") || c.Flags().Changed("summary") || c.Flags().Changed("finding") || c.Flags().Changed("response") ||
-				r.approve || r.deny || c.Flags().Changed("decline") || c.Flags().Changed("ask")
+				r.approve || r.deny || len(r.files) > 0 || c.Flags().Changed("decline") || c.Flags().Changed("ask")
 			if !given {
 				if op.Kind == human.Plan {
 					return s.answerPlan(c.Context(), operator, op)
@@ -144,6 +145,13 @@ func (s *shell) answerCommand() *cobra.Command {
 			} else if err := r.checkFlags(op, c.Flags().Changed("decline"), c.Flags().Changed("ask")); err != nil {
 				return err
 			}
+			ids, err := s.attach(c.Context(), operator, r.files)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				r.answer.Attachments = append(r.answer.Attachments, string(id))
+			}
 			op, err = r.send(c.Context(), operator, op)
 			return s.changed(op, err)
 		},
@@ -157,6 +165,7 @@ func (s *shell) answerCommand() *cobra.Command {
 	f.StringVar(&r.answer.Summary, "summary", "", "what you did, in a line")
 	f.StringArrayVar(&r.answer.KeyFindings, "finding", nil, "what the agent should know; may be given several times")
 	f.Var((*jsonText)(&r.answer.Response), "response", "the values of the form the agent sent (details.response_schema), as a JSON object")
+	f.StringArrayVar(&r.files, "attach", nil, "a `FILE` for the agent; secrets in texts are masked; may be given several times")
 	f.StringVar(&r.decline, "decline", "", "decline to answer, with the reason")
 	f.StringVar(&r.ask, "ask", "", "ask the agent something first")
 	f.StringVar(&r.digest, "digest", "", "the SHA-256 of what you read; the answer counts only for that")
@@ -173,8 +182,8 @@ func (r *reply) checkFlags(op human.Operation, declines, asks bool) error {
 		}
 	}
 	a := r.answer
-	if ways > 1 || ((declines || asks) && (a.HumanInput != "" || a.Verdict != "" || len(a.Response) > 0 || a.ExecutionResult != "" || a.Summary != "" || len(a.KeyFindings) > 0)) {
-		return human.Errorf(human.Invalid, "give one of --approve, --deny, --decline and --ask; an answer's words do not go with the last two")
+	if ways > 1 || ((declines || asks) && (a.HumanInput != "" || a.Verdict != "" || len(a.Response) > 0 || a.ExecutionResult != "" || a.Summary != "" || len(a.KeyFindings)+len(r.files) > 0)) {
+		return human.Errorf(human.Invalid, "give one of --approve, --deny, --decline and --ask; an answer's words and files do not go with the last two")
 	}
 	if (declines && r.decline == "") || (asks && r.ask == "") {
 		return human.Errorf(human.Invalid, "--decline needs a reason, --ask a question")

@@ -118,6 +118,19 @@ func (s *shell) showAnswer(op human.Operation) {
 	for _, key := range sortedKeys(a.Fields) {
 		s.part(key, a.Fields[key])
 	}
+	if len(a.Files) > 0 {
+		s.part("Files", attached(a.Files))
+		s.printf("Save them with: deskbell attachments save %s\n", op.ID)
+	}
+}
+
+// attached are files, a line each.
+func attached(all []human.Attachment) string {
+	lines := make([]string, len(all))
+	for i, a := range all {
+		lines[i] = fmt.Sprintf("- %s (%s, %s)", human.OneLine(a.Name, 200), a.Media, size(a.Size))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // stepLine is what came of a step of a checklist: how it ended in a word, and the note.
@@ -207,6 +220,9 @@ func (s *shell) showRequest(op human.Operation, now time.Time) {
 			s.printf("\n%s:\n", object.label)
 			s.fields(object.raw)
 		}
+	}
+	if len(op.Attachments) > 0 {
+		s.printf("\nfiles:\n%s\nSave them with: deskbell attachments save %s\n", indent(attached(op.Attachments), "  "), op.ID)
 	}
 	if len(op.Messages) > 0 {
 		s.printf("\nconversation:\n")

@@ -103,3 +103,17 @@ func TestChoicesOfACall(t *testing.T) {
 		}
 	}
 }
+
+// Who answers sees that there are files, on every page, and what came with an answer.
+func TestThePageNamesFiles(t *testing.T) {
+	file := human.Attachment{ID: "att_1", Name: "shot\x1b[2J.png", Media: "image/png", Size: 1200}
+	op := human.Operation{ID: "op_1", Attachments: []human.Attachment{file}, Result: &human.Result{Answer: human.Answer{Files: []human.Attachment{file}}}}
+	for name, show := range map[string]func(*readout, human.Operation){"the request": (*readout).bottom, "the answer": (*readout).answer} {
+		var p readout
+		show(&p, op)
+		text := strings.Join(p.laid(79), "\n")
+		if !strings.Contains(text, "Files") || !strings.Contains(text, "- shot⟨U+001B⟩[2J.png (image/png, 2 kB)") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

@@ -184,6 +184,11 @@ func (p *readout) top(op human.Operation, title string, now time.Time) {
 
 // bottom is what stands below every request.
 func (p *readout) bottom(op human.Operation) {
+	if len(op.Attachments) > 0 {
+		p.head("Files", "文件")
+		p.prose(2, stylePlain, attached(op.Attachments))
+		p.item(2, 2, styleDim, "deskbell attachments save "+string(op.ID))
+	}
 	if len(op.Context) > 0 {
 		p.head("Context", "上下文")
 		p.fields(2, op.Context)
@@ -227,6 +232,7 @@ func (p *readout) answer(op human.Operation) {
 		{"", a.HumanInput}, {p.t("Result", "结果"), a.ExecutionResult}, {p.t("Summary", "总结"), a.Summary},
 		{p.t("Findings", "要点"), findings}, {p.t("Suggestions", "建议"), listed(a.Suggestions, labels)},
 		{p.t("Focus", "重点"), focused(a.Focus)}, {p.t("Comments", "评论"), commented(a.Comments)},
+		{p.t("Files", "文件"), attached(a.Files)},
 	} {
 		if part.text == "" {
 			continue

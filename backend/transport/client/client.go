@@ -110,16 +110,17 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // Ring is a request as an agent sends it. A nil Timeout is the default from the settings, 0 is never
 // overdue; a nil Priority is the default.
 type Ring struct {
-	Kind           human.Kind      `json:"action_type"`
-	Description    string          `json:"description"`
-	Details        json.RawMessage `json:"details,omitempty"` // a JSON object, or nil
-	Context        json.RawMessage `json:"context,omitempty"` // a JSON object, or nil
-	SessionID      string          `json:"session_id,omitempty"`
-	IdempotencyKey string          `json:"idempotency_key,omitempty"`
-	Priority       *int            `json:"priority,omitempty"`
-	Timeout        *float64        `json:"timeout,omitempty"` // seconds
-	OnTimeout      human.OnTimeout `json:"on_timeout,omitempty"`
-	Attach         bool            `json:"attach,omitempty"` // join an operation of the same words in the same session whose end was not delivered
+	Kind           human.Kind           `json:"action_type"`
+	Description    string               `json:"description"`
+	Details        json.RawMessage      `json:"details,omitempty"` // a JSON object, or nil
+	Context        json.RawMessage      `json:"context,omitempty"` // a JSON object, or nil
+	SessionID      string               `json:"session_id,omitempty"`
+	IdempotencyKey string               `json:"idempotency_key,omitempty"`
+	Priority       *int                 `json:"priority,omitempty"`
+	Timeout        *float64             `json:"timeout,omitempty"` // seconds
+	OnTimeout      human.OnTimeout      `json:"on_timeout,omitempty"`
+	Attach         bool                 `json:"attach,omitempty"`      // join an operation of the same words in the same session whose end was not delivered
+	Attachments    []human.AttachmentID `json:"attachments,omitempty"` // files that Client.Attach stored
 }
 
 // Invoke rings. The operation is durable when it returns; created is false when the request joined one that

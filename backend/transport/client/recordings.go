@@ -131,11 +131,11 @@ func (c *Client) Picture(ctx context.Context, id human.RecordingID, picture stri
 	if look.Masked {
 		query.Set("masked", "true")
 	}
-	return c.picture(ctx, recordingPath(id)+"/pictures/"+url.PathEscape(picture)+"?"+query.Encode())
+	return c.bytes(ctx, recordingPath(id)+"/pictures/"+url.PathEscape(picture)+"?"+query.Encode())
 }
 
-// picture asks for a picture's bytes.
-func (c *Client) picture(ctx context.Context, path string) ([]byte, error) {
+// bytes asks for something that is no JSON, whole.
+func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	answer, err := c.file(ctx, path)
@@ -169,7 +169,7 @@ func (c *Client) EvidencePicture(ctx context.Context, op human.OperationID, labe
 	if look.Width != 0 {
 		query.Set("width", strconv.Itoa(look.Width))
 	}
-	return c.picture(ctx, evidencePath(op, label)+"/picture?"+query.Encode())
+	return c.bytes(ctx, evidencePath(op, label)+"/picture?"+query.Encode())
 }
 
 func evidencePath(op human.OperationID, label string) string {

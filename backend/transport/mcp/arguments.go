@@ -39,6 +39,7 @@ type arguments struct {
 	Limit, Offset, MaxTokens                *number
 	Evidence                                labels
 	Pictures                                yes
+	Attachments                             attachedFiles
 }
 
 // A property is one argument: its schema, and where it goes in A.
@@ -69,6 +70,8 @@ var properties = []property[arguments]{
 		func(a *arguments) any { return &a.Details }},
 	{"context", describe("object", "invoke: what else helps to understand: task, project, what you tried."),
 		func(a *arguments) any { return &a.Context }},
+	{"attachments", describe("array", "invoke: files for the human: {path}, or {name, data} in base64.", "items", map[string]any{"type": "object"}),
+		func(a *arguments) any { return &a.Attachments }},
 	{"timeout", describe("number", "invoke: seconds until it is overdue; 0 is never."),
 		func(a *arguments) any { return &a.Timeout }},
 	{"on_timeout", describe("string", "invoke: an overdue request stays open (mark, the default) or ends (cancel).", "enum", []human.OnTimeout{human.Mark, human.Cancel}),
@@ -95,7 +98,7 @@ var properties = []property[arguments]{
 		func(a *arguments) any { return &a.Field }},
 	{"offset", describe("integer", "The character to start at."),
 		func(a *arguments) any { return &a.Offset }},
-	{"evidence", describe("array", "get_evidence: labels from findings, such as e1.", "items", map[string]any{"type": "string"}),
+	{"evidence", describe("array", "get_evidence: labels from findings, such as e1, or an attachment_id from files.", "items", map[string]any{"type": "string"}),
 		func(a *arguments) any { return &a.Evidence }},
 	{"pictures", describe("boolean", "get_evidence: with pictures."),
 		func(a *arguments) any { return &a.Pictures }},
@@ -281,6 +284,14 @@ func budget(given *number) (int, error) {
 	return min(n, maxBudget), err
 }
 
+// from is the character that a text is read from.
+func (a arguments) from() (int, error) {
+	if a.Offset == nil {
+		return 0, nil
+	}
+	return whole("offset", *a.Offset)
+}
+
 // most is how long the agent wants to wait, negative where it does not say.
 func (a arguments) most() (time.Duration, error) { return most(a.WaitSeconds) }
 
@@ -354,7 +365,7 @@ const description = `Ask a human and get their decision, answer or work: a judgm
 action=invoke sends a request and waits. action_type: feedback (an opinion), review (of code), approve (yes or no before you act; give details.action exactly, with impact, risk_level, rollback_plan), bash (a command they run), browser, desktop (work they do there).
 
 Then read status:
-- completed: read decision, edited (they changed your details.arguments: run exactly edited.arguments), verdict (done, partly, could_not; of a review approve, request_changes, comment), human_input, response, steps, comments, focus, summary, findings, fields, suggestions. After an approve continue only if decision is "approve"; "deny" means do not do it, in no other way either. get_evidence with labels (e1) shows what findings rest on.
+- completed: read decision, edited (they changed your details.arguments: run exactly edited.arguments), verdict (done, partly, could_not; of a review approve, request_changes, comment), human_input, response, steps, comments, focus, summary, findings, fields, suggestions, files. After an approve continue only if decision is "approve"; "deny" means do not do it, in no other way either. get_evidence with labels (e1) shows what findings rest on.
 - pending: no answer yet; nothing is lost. Call action=wait with its operation_id, or work on and call check_result later. Do not send it again in other words: that asks twice.
 - waiting_input: they ask you something (question). Answer with action=reply.
 - declined, cancelled: read reason and find another way.

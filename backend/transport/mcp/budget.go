@@ -32,6 +32,9 @@ func (r reading) result(budget int) (*mcp.CallToolResult, error) {
 	for _, jpeg := range r.images {
 		content = append(content, &mcp.ImageContent{Data: jpeg, MIMEType: "image/jpeg"})
 	}
+	for _, resource := range r.resources {
+		content = append(content, &mcp.EmbeddedResource{Resource: resource})
+	}
 	return &mcp.CallToolResult{Content: content, StructuredContent: json.RawMessage(data)}, nil
 }
 
@@ -146,6 +149,7 @@ var parts = []part{
 	textPart("execution_result", "", func(r *reading) *string { return &r.ExecutionResult }),
 	{"messages", func(r *reading) int { return sizeOf(r.Messages, message.said) }, showMessages},
 	{"recordings", func(r *reading) int { return sizeOf(r.Recordings, recording.said) }, showRecordings},
+	eachPart("attachments", func(r *reading) *[]file { return &r.Files }),
 	{"attachments", func(r *reading) int { return sizeOf(r.Attachments, itself) }, showAttachments},
 	linePart("pending", func(r *reading) *[]line { return &r.Pending }),
 	linePart("unread", func(r *reading) *[]line { return &r.Unread }),

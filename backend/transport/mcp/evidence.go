@@ -38,6 +38,7 @@ func (e evidence) said() string { return e.Text + e.Picked }
 const (
 	maxLabels   = 10
 	pictureWide = 1024 // pixels
+	fileWide    = 1568 // pixels, of an attached image: models are shown no wider ones
 	leastWide   = 256  // a picture that would have to be narrower tells nothing
 	wherePart   = 300  // characters of an address or a title
 )
@@ -51,24 +52,87 @@ const (
 
 // evidence answers with what findings rest on.
 func (c *call) evidence(ctx context.Context, a arguments, id human.OperationID) (reading, error) {
-	labels := a.Evidence
-	if len(labels) == 0 {
-		return reading{}, human.BadField("evidence", `is missing; it names what you want to see, as ["e1", "e2"], by the labels in findings`)
+	if len(a.Evidence) == 0 {
+		return reading{}, human.BadField("evidence", `is missing; it names what you want to see, as ["e1", "e2"], by the labels in findings, or a file by its attachment_id`)
 	}
-	if len(labels) > maxLabels {
-		return reading{}, human.BadField("evidence", "names %d; ask for at most %d at a time", len(labels), maxLabels)
+	if len(a.Evidence) > maxLabels {
+		return reading{}, human.BadField("evidence", "names %d; ask for at most %d at a time", len(a.Evidence), maxLabels)
 	}
-	for _, label := range labels {
-		if !labelled.MatchString(label) {
-			return reading{}, human.BadField("evidence", "%q is not a label; they are called e1, e2, ... in findings", human.OneLine(label, 40))
+	var labels []string
+	var files []human.AttachmentID
+	for _, label := range a.Evidence {
+		switch {
+		case labelled.MatchString(label):
+			labels = append(labels, label)
+		case human.AttachmentID(label).Valid():
+			files = append(files, human.AttachmentID(label))
+		default:
+			return reading{}, human.BadField("evidence", "%q is not a label; they are called e1, e2, ... in findings, and files by their attachment_id, att_...", human.OneLine(label, 80))
 		}
 	}
+	budget, err := a.budget()
+	if err != nil {
+		return reading{}, err
+	}
 	r := reading{Status: statusOK, ID: id}
+	if len(files) > 0 {
+		op, given, err := c.givenFiles(ctx, id, files)
+		if err != nil {
+			return reading{}, err
+		}
+		if len(a.Evidence) == 1 && given[0].Text() {
+			return c.fileText(ctx, a, op, given[0], budget)
+		}
+		r.Files = c.filesOf(op, given)
+	}
+	if err := c.pieces(ctx, &r, labels, bool(a.Pictures)); err != nil {
+		return reading{}, err
+	}
+	r = r.fit(budget)
+	left := budget - r.cost()
+	if a.Pictures {
+		if left, err = c.pictures(ctx, id, &r, left); err != nil {
+			return reading{}, err
+		}
+	}
+	return r, c.files(ctx, &r, left)
+}
+
+// givenFiles are files that came with the answer to an operation of the agent's.
+func (c *call) givenFiles(ctx context.Context, id human.OperationID, files []human.AttachmentID) (human.Operation, []human.Attachment, error) {
+	op, err := c.ringer.Get(ctx, id)
+	if err != nil {
+		return op, nil, err
+	}
+	all := make([]human.Attachment, len(files))
+	for i, file := range files {
+		if all[i], err = givenFile(op, file); err != nil {
+			return op, nil, err
+		}
+	}
+	return op, all, nil
+}
+
+// fileText is a text that came with an answer, from an offset.
+func (c *call) fileText(ctx context.Context, a arguments, op human.Operation, f human.Attachment, budget int) (reading, error) {
+	offset, err := a.from()
+	if err != nil {
+		return reading{}, err
+	}
+	data, err := c.ringer.Attachment(ctx, f.ID, 0)
+	if err != nil {
+		return reading{}, err
+	}
+	return excerpt(op, f.Name, string(data), offset, budget, fmt.Sprintf(`action=get_evidence, operation_id=%s, evidence=["%s"]`, op.ID, f.ID))
+}
+
+// pieces puts what the labels stand for into a reading; an error where that is nothing.
+func (c *call) pieces(ctx context.Context, r *reading, labels []string, pictures bool) error {
 	var refused error
 	for _, label := range labels {
-		e, err := c.ringer.Evidence(ctx, id, label)
+		e, err := c.ringer.Evidence(ctx, r.ID, label)
 		if err != nil && human.KindOf(err) != human.NotFound {
-			return reading{}, err
+			return err
 		}
 		told := evidenceOf(e)
 		if err != nil {
@@ -79,7 +143,7 @@ func (c *call) evidence(ctx context.Context, a arguments, id human.OperationID) 
 		}
 		switch {
 		case told.which == "":
-		case bool(a.Pictures):
+		case pictures:
 			told.Picture = pictureLeft
 		default:
 			told.Picture = pictureAsk
@@ -93,22 +157,14 @@ func (c *call) evidence(ctx context.Context, a arguments, id human.OperationID) 
 		}
 	}
 	if missing == len(labels) {
-		return reading{}, refused
+		return refused
 	}
-	if !a.Pictures {
-		return r, nil
-	}
-	budget, err := a.budget()
-	if err != nil {
-		return reading{}, err
-	}
-	r = r.fit(budget)
-	return r, c.pictures(ctx, id, &r, budget-r.cost())
+	return nil
 }
 
 // pictures adds the pictures of the evidence in a reading. They share so many tokens; one that has fewer than it
-// takes is smaller, or left out.
-func (c *call) pictures(ctx context.Context, id human.OperationID, r *reading, left int) error {
+// takes is smaller, or left out. It returns how many are left.
+func (c *call) pictures(ctx context.Context, id human.OperationID, r *reading, left int) (int, error) {
 	more := 0
 	for _, e := range r.Evidence {
 		if e.which != "" {
@@ -122,38 +178,44 @@ func (c *call) pictures(ctx context.Context, id human.OperationID, r *reading, l
 		}
 		share := left / more
 		more--
-		data, cost, err := c.picture(ctx, id, *e, pictureWide)
-		if err == nil && cost > share { // what a picture costs grows with its area
-			wide := int(pictureWide * math.Sqrt(float64(share)/float64(cost)))
-			if wide < leastWide {
-				continue
-			}
-			data, cost, err = c.picture(ctx, id, *e, wide)
-		}
+		data, cost, err := scaled(pictureWide, share, func(width int) ([]byte, error) {
+			return c.ringer.EvidencePicture(ctx, id, e.Label, e.which, width)
+		})
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return 0, ctx.Err()
 		case err != nil:
 			c.opts.Log.Warn("a picture could not be read for its agent", "operation_id", id, "evidence", e.Label, "err", err)
 			e.Picture = pictureGone
-		case cost <= left:
+		case data != nil:
 			left -= cost
 			r.images = append(r.images, data)
 			e.Picture = fmt.Sprintf("image %d: %s", len(r.images), e.which)
 		}
 	}
-	return nil
+	return left, nil
 }
 
-// picture is a picture of a piece of evidence and about how many tokens it has, by the rule that Anthropic gives
-// for its models: the area in pixels by 750.
-func (c *call) picture(ctx context.Context, id human.OperationID, e evidence, width int) ([]byte, int, error) {
-	data, err := c.ringer.EvidencePicture(ctx, id, e.Label, e.which, width)
-	if err != nil {
-		return nil, 0, err
+// scaled is a picture of so many pixels in width, or of fewer so that it has no more tokens than its share; nil where it would tell
+// nothing any more. cost is how many tokens it has.
+func scaled(wide, share int, read func(width int) ([]byte, error)) (data []byte, cost int, err error) {
+	for range 2 {
+		if data, err = read(wide); err != nil {
+			return nil, 0, err
+		}
+		size, _, err := image.DecodeConfig(bytes.NewReader(data))
+		if err != nil {
+			return nil, 0, err
+		}
+		// By the rule that Anthropic gives for its models: the area in pixels by 750.
+		if cost = size.Width*size.Height/750 + 1; cost <= share {
+			return data, cost, nil
+		}
+		if wide = int(float64(size.Width) * math.Sqrt(float64(max(share-2, 0))/float64(cost))); wide < leastWide {
+			break
+		}
 	}
-	size, _, err := image.DecodeConfig(bytes.NewReader(data))
-	return data, size.Width*size.Height/750 + 1, err
+	return nil, 0, nil
 }
 
 // evidenceOf is a piece of evidence as an agent reads it.

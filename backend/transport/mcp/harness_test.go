@@ -16,6 +16,7 @@ import (
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/journaltest"
 	"deskbell/backend/queue/receipt"
+	"deskbell/backend/store/attachments"
 	"deskbell/backend/store/sqlite"
 	mcpserver "deskbell/backend/transport/mcp"
 )
@@ -57,7 +58,7 @@ func openStore(t testing.TB) (*queue.Queue, *sqlite.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := queue.New(store, store, queue.Options{Receipts: &receipt.Maker{Key: journaltest.Key}})
+	q := queue.New(store, store, queue.Options{Receipts: &receipt.Maker{Key: journaltest.Key}, Files: attachments.New(t.TempDir(), attachments.Options{})})
 	if err := q.Load(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,13 @@ type result struct {
 	Total       int `json:"total_characters"`
 	Cut         []string
 	Attachments []string
-	Recordings  []struct {
+	Files       []struct {
+		ID      human.AttachmentID `json:"attachment_id"`
+		Name    string
+		Media   string `json:"media_type"`
+		Content string
+	}
+	Recordings []struct {
 		ID      human.RecordingID `json:"recording_id"`
 		Actions []string
 		Missing string
@@ -188,6 +195,7 @@ type result struct {
 	ActionType  string `json:"action_type"`
 	failed      bool
 	images      []*mcp.ImageContent
+	resources   []*mcp.ResourceContents
 	textAndJSON [2]string
 }
 
@@ -223,7 +231,11 @@ func (c *client) try(ctx context.Context, a args, progress chan note) (result, e
 	}
 	r := result{failed: res.IsError, textAndJSON: [2]string{res.Content[0].(*mcp.TextContent).Text, string(structured)}}
 	for _, more := range res.Content[1:] {
-		r.images = append(r.images, more.(*mcp.ImageContent))
+		if image, is := more.(*mcp.ImageContent); is {
+			r.images = append(r.images, image)
+		} else {
+			r.resources = append(r.resources, more.(*mcp.EmbeddedResource).Resource)
+		}
 	}
 	return r, json.Unmarshal([]byte(r.textAndJSON[0]), &r)
 }

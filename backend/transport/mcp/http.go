@@ -160,7 +160,7 @@ func fail(w http.ResponseWriter, err error) {
 	var large *http.MaxBytesError
 	switch kind := human.KindOf(err); {
 	case errors.As(err, &large):
-		status, err = http.StatusRequestEntityTooLarge, human.Errorf(human.Invalid, "a message may have %d bytes at most; send a part, or a path to a file", maxMessage)
+		status, err = http.StatusRequestEntityTooLarge, human.Errorf(human.Invalid, "a message may have %d bytes at most; send a part, and a large file to POST /api/attachments", maxMessage)
 	case kind == human.Unauthorized:
 		status = http.StatusUnauthorized
 		w.Header().Set("WWW-Authenticate", `Bearer realm="deskbell"`)

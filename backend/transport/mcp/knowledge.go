@@ -27,17 +27,18 @@ var ended = slices.DeleteFunc(slices.Clone(human.States), func(s human.State) bo
 func (t *tool) addKnowledge(s *mcp.Server, x *exchange) {
 	for _, template := range []*mcp.ResourceTemplate{
 		{URITemplate: knowledge + "/{id}", Name: "human_operation", Description: "What came of one of your requests.", MIMEType: knowledgeType},
+		{URITemplate: knowledge + "/{id}/{attachment_id}", Name: "attachment", Description: "A file that came with the answer."},
 		{URITemplate: knowledge + "{?q}", Name: "search", Description: "Your finished requests with all these words, the newest first.", MIMEType: knowledgeType},
 	} {
 		s.AddResourceTemplate(template, func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			text, err := known(ctx, x.of(ctx).ringer, req.Params.URI)
+			found, err := known(ctx, x.of(ctx).ringer, req.Params.URI)
 			if err != nil {
 				if human.KindOf(err) == human.NotFound {
 					err = mcp.ResourceNotFoundError(req.Params.URI)
 				}
 				return nil, err
 			}
-			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: knowledgeType, Text: string(text)}}}, nil
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{found}}, nil
 		})
 	}
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -66,8 +67,8 @@ func resources(ops []human.Operation) []*mcp.Resource {
 	return all
 }
 
-// known reads a resource: a document, or a list of them as lines of a search.
-func known(ctx context.Context, ringer Ringer, uri string) ([]byte, error) {
+// known reads a resource: a document, a file that came with it, or a list of documents as lines of a search.
+func known(ctx context.Context, ringer Ringer, uri string) (*mcp.ResourceContents, error) {
 	gone := human.Errorf(human.NotFound, "there is no resource %s", human.OneLine(uri, 200))
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -86,9 +87,10 @@ func known(ctx context.Context, ringer Ringer, uri string) ([]byte, error) {
 		for i, r := range resources(ops) {
 			all[i] = found{r.URI, r.Description}
 		}
-		return json.Marshal(map[string][]found{"found": all})
+		return asJSON(uri, map[string][]found{"found": all})
 	}
-	id, is := strings.CutPrefix(strings.TrimPrefix(u.Path, "/"), finished.ID(""))
+	name, file, isFile := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	id, is := strings.CutPrefix(name, finished.ID(""))
 	if !is {
 		return nil, gone
 	}
@@ -99,5 +101,21 @@ func known(ctx context.Context, ringer Ringer, uri string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(finished.DocumentOf(op))
+	if !isFile {
+		return asJSON(uri, finished.DocumentOf(op))
+	}
+	a, err := givenFile(op, human.AttachmentID(file))
+	if err != nil {
+		return nil, err
+	}
+	data, err := ringer.Attachment(ctx, a.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	return resourceOf(uri, a.Media, data), nil
+}
+
+func asJSON(uri string, v any) (*mcp.ResourceContents, error) {
+	text, err := json.Marshal(v)
+	return &mcp.ResourceContents{URI: uri, MIMEType: knowledgeType, Text: string(text)}, err
 }

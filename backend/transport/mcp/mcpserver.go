@@ -27,6 +27,11 @@ type Ringer interface {
 	// (created is false) when that has the same idempotency key, or the same words in the same session
 	// and an end that was not delivered yet.
 	Ring(ctx context.Context, r Ring) (op human.Operation, created bool, err error)
+	// Attach stores a file, for a Ring to name, durable when it returns. Doing it again changes nothing.
+	Attach(ctx context.Context, name string, data []byte) (human.Attachment, error)
+	// Attachment returns the bytes of a file of this agent: as they are, or with a width those of an image as a JPEG of at most so
+	// many pixels across.
+	Attachment(ctx context.Context, id human.AttachmentID, width int) ([]byte, error)
 	// Get returns the operation as it stands.
 	Get(ctx context.Context, id human.OperationID) (human.Operation, error)
 	// Wait blocks until the operation's version is greater than after, at the longest for most, and
@@ -68,6 +73,7 @@ type Ring struct {
 	Priority       int
 	Timeout        *float64 // seconds
 	OnTimeout      human.OnTimeout
+	Attachments    []human.AttachmentID
 }
 
 // Options are what may be set; the zero value is the default of each.
@@ -77,6 +83,8 @@ type Options struct {
 	Session string
 	// Folder is the project that the agent works in, absolute; empty where that is not known.
 	Folder string
+	// LocalFiles says that this process is the agent's own: it reads the files whose paths the agent attaches, relative ones in Folder.
+	LocalFiles bool
 	// Gate judges calls for the tool permission; without it there is no such tool.
 	Gate Gatekeeper
 	// Plans has plans confirmed for the tool confirm_plan; without it there is no such tool.

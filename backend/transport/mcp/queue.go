@@ -35,12 +35,25 @@ func (r queueRinger) Ring(ctx context.Context, ring Ring) (human.Operation, bool
 	if ring.Timeout != nil {
 		timeout = *ring.Timeout
 	}
+	files := make([]human.Attachment, len(ring.Attachments))
+	for i, id := range ring.Attachments {
+		files[i].ID = id
+	}
 	op, created, err := r.q.Ring(ctx, human.Request{
 		Kind: ring.Kind, Description: ring.Description, Details: ring.Details, Context: ring.Context,
 		AgentID: r.by.Name, SessionID: ring.SessionID, IdempotencyKey: ring.IdempotencyKey,
-		Priority: ring.Priority, Timeout: timeout, OnTimeout: ring.OnTimeout,
+		Priority: ring.Priority, Timeout: timeout, OnTimeout: ring.OnTimeout, Attachments: files,
 	}, true)
 	return op.ForAgent(), created, err
+}
+
+func (r queueRinger) Attach(ctx context.Context, name string, data []byte) (human.Attachment, error) {
+	return r.q.Attach(ctx, r.by, name, data)
+}
+
+func (r queueRinger) Attachment(ctx context.Context, id human.AttachmentID, width int) ([]byte, error) {
+	_, data, err := r.q.AttachmentData(ctx, r.by, id, width)
+	return data, err
 }
 
 func (r queueRinger) Get(ctx context.Context, id human.OperationID) (human.Operation, error) {

@@ -25,7 +25,7 @@ func ServeRemote(ctx context.Context, find func() (url string, err error), key s
 	defer c.Close()
 	r := remote{c}
 	folder, _ := os.Getwd() // where that cannot be told, none is
-	opts.Session, opts.Folder, opts.Gate, opts.Plans = client.Thread(folder), folder, r, r
+	opts.Session, opts.Folder, opts.LocalFiles, opts.Gate, opts.Plans = client.Thread(folder), folder, true, r, r
 	opts.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return ServeStdio(ctx, r, in, out, opts)
 }
@@ -44,7 +44,7 @@ func (r remote) Ring(ctx context.Context, ring Ring) (human.Operation, bool, err
 	return r.Invoke(ctx, client.Ring{
 		Kind: ring.Kind, Description: ring.Description, Details: ring.Details, Context: ring.Context,
 		SessionID: ring.SessionID, IdempotencyKey: ring.IdempotencyKey, Priority: &ring.Priority,
-		Timeout: ring.Timeout, OnTimeout: ring.OnTimeout, Attach: true,
+		Timeout: ring.Timeout, OnTimeout: ring.OnTimeout, Attach: true, Attachments: ring.Attachments,
 	})
 }
 

@@ -60,6 +60,7 @@ type reading struct {
 	Comments        []human.CodeComment `json:"comments,omitempty"`
 	Focus           []human.FocusResult `json:"focus,omitempty"`
 	Attachments     []string            `json:"attachments,omitempty"`
+	Files           []file              `json:"files,omitempty"` // of attachments and steps
 	Recordings      []recording         `json:"recordings,omitempty"`
 	Reason          string              `json:"reason,omitempty"`
 	By              string              `json:"by,omitempty"`
@@ -82,6 +83,8 @@ type reading struct {
 	images [][]byte // JPEGs that come with it
 	filled []field  // Fields and FieldSources in order, while it is fitted
 	fitted bool     // into its budget
+
+	resources []*mcp.ResourceContents // that come with it, after the images
 }
 
 // edited is the call that was approved in place of the one that was asked about.
@@ -173,6 +176,7 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 		r.Suggestions = findingsOf(a.Suggestions, labels)
 		r.Comments, r.Focus = slices.Clone(a.Comments), slices.Clone(a.Focus)
 		r.Fields, r.Attachments = maps.Clone(a.Fields), slices.Clone(a.Attachments)
+		r.Files = c.filesOf(op, a.Files)
 		r.By, r.At = a.By.Name, &a.At
 		for field, from := range a.FieldSources {
 			if r.FieldSources == nil {
@@ -324,8 +328,9 @@ func sourceLine(from human.FieldSource) string {
 // textFields are the texts of a result that can be read in parts.
 var textFields = []string{"human_input", "steps", "execution_result", "summary", "findings", "key_findings", "suggestions", "comments", "focus", "response", "edited", "fields", "messages", "recordings", "attachments", "reason", "receipts"}
 
-// excerpt is the part of one text of an operation that begins at a character and fits into a budget of tokens.
-func excerpt(op human.Operation, field, text string, offset, budget int) (reading, error) {
+// excerpt is the part of one text of an operation that begins at a character and fits into a budget of tokens; more is the call that
+// reads it.
+func excerpt(op human.Operation, field, text string, offset, budget int, more string) (reading, error) {
 	runes := []rune(text)
 	if offset < 0 || offset > len(runes) {
 		return reading{}, human.BadField("offset", "is %d; %s has %d characters", offset, field, len(runes))
@@ -335,7 +340,7 @@ func excerpt(op human.Operation, field, text string, offset, budget int) (readin
 		r := reading{Status: statusOK, ID: op.ID, Field: field, Text: string(rest[:n]), Total: len(runes), ended: op.State.Terminal()}
 		if n < len(rest) {
 			r.NextOffset = offset + n
-			r.Next = fmt.Sprintf("call human with action=check_result, operation_id=%s, field=%s, offset=%d to read more", op.ID, field, r.NextOffset)
+			r.Next = fmt.Sprintf("call human with %s, offset=%d to read more", more, r.NextOffset)
 		}
 		return r
 	}
@@ -409,9 +414,7 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 			fmt.Fprintf(&b, "- %s\n", f)
 		}
 	case "attachments":
-		for _, id := range a.Attachments {
-			fmt.Fprintf(&b, "- %s\n", id)
-		}
+		return attachmentsOf(a), nil
 	case "fields":
 		for _, k := range slices.Sorted(maps.Keys(a.Fields)) {
 			fmt.Fprintf(&b, "%s: %s\n", k, a.Fields[k])
@@ -445,6 +448,20 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 		return "", human.BadField("field", "%q is not one of %s", field, strings.Join(textFields, ", "))
 	}
 	return b.String(), nil
+}
+
+// attachmentsOf are the recordings and files of an answer, a line each.
+func attachmentsOf(a human.Answer) string {
+	var b strings.Builder
+	for _, id := range a.Attachments {
+		if !strings.HasPrefix(id, human.AttachmentPrefix) {
+			fmt.Fprintf(&b, "- %s\n", id)
+		}
+	}
+	for _, f := range a.Files {
+		fmt.Fprintf(&b, "- %s: %s, %s, %d bytes\n", f.ID, f.Name, f.Media, f.Size)
+	}
+	return b.String()
 }
 
 // lined is a list as JSON, a line each.

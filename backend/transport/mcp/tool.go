@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -85,6 +86,10 @@ func (c *call) run(ctx context.Context, raw json.RawMessage) (reading, int, erro
 		return reading{}, 0, err
 	}
 	r, err := c.do(ctx, a)
+	if err == nil && !r.fitted && len(r.Files) > 0 {
+		r = r.fit(budget)
+		err = c.files(ctx, &r, budget-r.cost())
+	}
 	return r, budget, err
 }
 
@@ -125,6 +130,9 @@ func (c *call) invoke(ctx context.Context, a arguments) (reading, error) {
 		return reading{}, err
 	}
 	if _, err := a.most(); err != nil {
+		return reading{}, err
+	}
+	if r.Attachments, err = c.attach(ctx, a.Attachments); err != nil {
 		return reading{}, err
 	}
 	c.onTheirWay.wait(ctx)
@@ -178,11 +186,9 @@ func (c *call) check(ctx context.Context, a arguments, id human.OperationID) (re
 	if err != nil || a.Field == "" {
 		return c.read(ctx, op, err)
 	}
-	offset := 0
-	if a.Offset != nil {
-		if offset, err = whole("offset", *a.Offset); err != nil {
-			return reading{}, err
-		}
+	offset, err := a.from()
+	if err != nil {
+		return reading{}, err
 	}
 	text, err := c.text(ctx, op, a.Field)
 	if err != nil {
@@ -192,7 +198,7 @@ func (c *call) check(ctx context.Context, a arguments, id human.OperationID) (re
 	if err != nil {
 		return reading{}, err
 	}
-	return excerpt(op, a.Field, text, offset, budget)
+	return excerpt(op, a.Field, text, offset, budget, fmt.Sprintf("action=check_result, operation_id=%s, field=%s", op.ID, a.Field))
 }
 
 func (c *call) summary(ctx context.Context, a arguments) (reading, error) {
