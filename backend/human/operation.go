@@ -335,6 +335,7 @@ type Operation struct {
 	Context     json.RawMessage `json:"context,omitempty"`
 	AgentID     string          `json:"agent_id"`
 	SessionID   string          `json:"session_id,omitempty"`
+	ProjectName string          `json:"project,omitempty" doc:"What its agent says it works on: context.project, else context.cwd, in one line."`
 	Priority    int             `json:"priority" doc:"0 to 9; higher comes first."`
 	Risk        Risk            `json:"risk,omitempty" enum:"low,medium,high,critical" doc:"From details.risk_level; a word that is not known counts as high."`
 	RiskSent    string          `json:"risk_sent,omitempty" doc:"The risk as its agent sent it, where that is none of the known words."`
@@ -393,6 +394,7 @@ func (o Operation) DraftOf(by Actor) *Draft {
 
 // Brief is the operation as lists carry it: without the parts that can be large.
 func (o Operation) Brief() Operation {
+	o = o.Named()
 	o.Details, o.Context = nil, nil
 	return o
 }
@@ -419,6 +421,14 @@ func (o Operation) Project() string {
 		}
 	}
 	return ""
+}
+
+// Named is the operation with its project's name, which it keeps when it has no context any more.
+func (o Operation) Named() Operation {
+	if o.ProjectName == "" {
+		o.ProjectName = OneLine(o.Project(), 200)
+	}
+	return o
 }
 
 // EndedAt is when the operation reached its terminal state, or the zero time.

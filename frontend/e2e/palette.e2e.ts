@@ -59,8 +59,7 @@ test('one search finds requests, findings, decisions, settings and commands', as
 
   // What was opened comes first, and no text of it stays in the browser.
   await openPalette(app);
-  await expect(group('Recent').getByRole('option').first()).toContainText('Which vendor?');
-  await expect(group('Recent').getByRole('option').nth(1)).toContainText('Sign in to AWS');
+  for (const [at, words] of [[0, 'Requests in a summary'], [1, 'Which vendor?'], [2, 'Sign in to AWS']] as const) await expect(group('Recent').getByRole('option').nth(at)).toContainText(words);
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toMatch(/vendor|AWS/);
 });
 

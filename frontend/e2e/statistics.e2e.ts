@@ -34,8 +34,10 @@ test('counts on the server, and each number leads to its requests', async ({ app
 
   await table.getByRole('button', { name: 'shop' }).click();
   await expect(rows(app)).toHaveCount(4);
-  await page.getByRole('button', { name: /^Statistics: shop/ }).click();
-  await expect(rows(app)).toHaveCount(14);
+  await page.getByRole('button', { name: 'Remove the filter Project: shop' }).click();
+  await expect(rows(app)).toHaveCount(15);
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await expect(rows(app)).toHaveCount(14); // what has ended
 
   await page.getByRole('button', { name: 'Statistics', exact: true }).click();
   await page.getByRole('button', { name: /^denied/ }).click();

@@ -93,7 +93,7 @@ func makeFact(n uint64, op human.Operation, kind, agent, project uint32) fact {
 
 // projectOf is the project of a request's context, as it is counted.
 func projectOf(context json.RawMessage) string {
-	return human.OneLine(human.Operation{Context: context}.Project(), 200)
+	return human.Operation{Context: context}.Named().ProjectName
 }
 
 // facts is the writer's side of them: chunks that changed in this transaction, and numbers of names. What it remembers is of one

@@ -12,7 +12,7 @@ import (
 
 // projectionRules names the way the projection is made. Raise it whenever Apply, the columns' meaning or
 // the text that is indexed changes: the next Open then makes the projection anew.
-const projectionRules = 2
+const projectionRules = 3
 
 // A folded is an operation after its last event, as the projection needs it: without details and context.
 type folded struct {

@@ -71,6 +71,7 @@ type Deps struct {
 	Changes   Changes
 	StepUp    *stepup.Service
 	Outbox    Outbox
+	Views     Views
 	Phones    *Phones
 	Callers   *callers.Service // nil: whoever has an operator's token may use it
 	MCP       http.Handler     // at /mcp; its requests carry an agent's key, and ActorOf knows whose

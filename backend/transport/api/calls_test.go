@@ -163,6 +163,9 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/attachments/{id}/info", text("/api/attachments/att_x/info"), nil, 401, 404, 404, 404},
 		{"GET /api/human/operations/{id}/change", func() string { return "/api/human/operations/" + string(rests) + "/change" }, nil, 401, 403, 403, 503},
 		{"GET /api/human/operations/{id}/change/{blob}", func() string { return "/api/human/operations/" + string(rests) + "/change/x" }, nil, 401, 403, 403, 503},
+		{"GET /api/views", nil, nil, 401, 403, 403, 200},
+		{"POST /api/views", nil, text(`{"name":"Risky","page":"inbox","query":"risk=high"}`), 401, 403, 403, 200},
+		{"DELETE /api/views/{id}", text("/api/views/none"), nil, 401, 403, 403, 404},
 		{"GET /api/sinks", nil, nil, 401, 403, 403, 503}, // package app has them
 		{"POST /api/sinks/{name}/test", text("/api/sinks/log/test"), nil, 401, 403, 403, 503},
 		{"GET /api/doctor", nil, nil, 401, 403, 403, 200},

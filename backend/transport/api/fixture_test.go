@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"deskbell/backend/store/pictures"
 	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/sqlite"
+	"deskbell/backend/store/views"
 	"deskbell/backend/summary"
 )
 
@@ -56,7 +58,7 @@ func openFixture(t testing.TB, change func(*Deps, *queue.Options)) *fixture {
 	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Key: keys.Current})
 	must(t, err)
 	h.store = store
-	deps := Deps{Keys: store, Search: store, ReceiptKeys: keys, Operator: "ada", Version: "1.2.3", Log: log}
+	deps := Deps{Views: views.New(dir, func(prefix string) string { return prefix + rand.Text() }), Keys: store, Search: store, ReceiptKeys: keys, Operator: "ada", Version: "1.2.3", Log: log}
 	opts := queue.Options{MaxPending: 100_000, Log: log, Receipts: &receipt.Maker{Key: keys.Current}}
 	if change != nil {
 		change(&deps, &opts)

@@ -158,6 +158,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.replays(c.needs("replay", s.deps.Replay != nil))
 	s.summaries(c.needs("summarizers", s.deps.Summaries != nil))
 	s.outbox(c.needs("an outbox", s.deps.Outbox != nil))
+	s.savedViews(c.needs("saved views", s.deps.Views != nil))
 	s.stepUp(c.needs("step-up", s.deps.StepUp != nil))
 	s.phones.routes(c.needs("phones", s.phones != nil))
 	s.describeSocket(c)

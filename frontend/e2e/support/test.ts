@@ -40,7 +40,7 @@ export class Console {
     if (!place) return;
     await this.go(place);
     // The view before goes at once when the rail says that it is another; this one is loaded first, and brings its commands.
-    await expect(this.page.locator(`nav a[href="#/${place.split('/')[0]}"][aria-current="page"]`)).toBeAttached();
+    await expect(this.page.locator(`nav a[href="#/${place.split(/[/?]/)[0]}"][aria-current="page"]`)).toBeAttached();
     await expect(view).toBeVisible();
   }
 

@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DraftRequest, Drafts, EditedView, Edits, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DraftRequest, Drafts, EditedView, Edits, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification, View,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -330,6 +330,20 @@ export class Api {
 
   stopReplay(id: string): Promise<ReplayState> {
     return call(this.to, 'DELETE', ofRecording(id, '/replay'));
+  }
+
+  /** Filters of lists that are kept under a name. */
+  async views(): Promise<View[]> {
+    return (await this.#get<{ views: View[] | null }>('/api/views')).views ?? [];
+  }
+
+  /** Keeps a view: a new one without an id, else in the place of the one with its id. */
+  putView(view: View): Promise<View> {
+    return this.#post('/api/views', view);
+  }
+
+  deleteView(id: string): Promise<void> {
+    return call(this.to, 'DELETE', `/api/views/${encodeURIComponent(id)}`);
   }
 
   /** What can write summaries, and what may be sent to models. */

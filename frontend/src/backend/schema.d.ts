@@ -2561,6 +2561,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Filters of lists that are kept under a name
+         * @description For: operator.
+         */
+        get: operations["listViews"];
+        put?: never;
+        /**
+         * Keep a view; with an id that exists, in its place
+         * @description For: operator.
+         */
+        post: operations["putView"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a view
+         * @description For: operator.
+         */
+        delete: operations["deleteView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ws": {
         parameters: {
             query?: never;
@@ -4834,6 +4878,8 @@ export interface components {
              * @description 0 to 9; higher comes first.
              */
             priority: number;
+            /** @description What its agent says it works on: context.project, else context.cwd, in one line. */
+            project?: string;
             recordings: string[];
             /** @description Once completed. */
             result?: components["schemas"]["Result"];
@@ -6768,6 +6814,22 @@ export interface components {
             receipt: {
                 [key: string]: unknown;
             };
+        };
+        View: {
+            /** @description What it is listed as; no two have one name. */
+            name: string;
+            /**
+             * @description The list it filters.
+             * @enum {string}
+             */
+            page: "inbox" | "history" | "statistics";
+            /** @description The filter, as the console has it in its address: kind=approve&risk=high. */
+            query: string;
+            /** @description Absent: a new one. */
+            view_id?: string;
+        };
+        ViewList: {
+            views: components["schemas"]["View"][];
         };
         Vote: {
             answer: components["schemas"]["Answer"];
@@ -11684,6 +11746,98 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The consent's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listViews: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewList"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["View"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The view's id. */
                 id: string;
             };
             cookie?: never;

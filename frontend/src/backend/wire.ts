@@ -19,6 +19,7 @@ export type Actor = Schemas['Actor'];
 export type Message = Schemas['Message'];
 export type Answer = Schemas['Answer'];
 export type Sink = Schemas['SinkState'];
+export type View = Schemas['View'];
 export type Attachment = Schemas['Attachment'];
 export type StepResult = Schemas['StepResult'];
 export type Capturable = Schemas['Capturable'];

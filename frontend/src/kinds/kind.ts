@@ -82,6 +82,8 @@ export interface KindDefinition {
   /** Its card is answered in place: once something is chosen or written, Enter sends that instead of opening the request. */
   cardSends?: boolean;
   batch: Part<OnBatch>;
+  /** Why one of several cannot be answered in favour together with the others, in a word or two; '' where it can. */
+  alone?: (op: Operation) => string;
   /** Under the sentence that says how it ended. */
   end?: Part<{ op: Operation }>;
   /** In a row of the inbox while it goes on after its answer. */

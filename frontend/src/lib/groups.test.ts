@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inbox, noFilter } from './groups';
+import { inbox } from './groups';
 import { sampleOperation as op } from './sample.testing';
 
 const now = Date.parse('2026-01-02T10:05:00Z');
@@ -10,7 +10,7 @@ describe('the inbox', () => {
   const all = [
     op({ operation_id: 'young', created_at: '2026-01-02T10:04:00Z' }),
     op({ operation_id: 'old', created_at: '2026-01-02T10:01:00Z' }),
-    op({ operation_id: 'urgent', created_at: '2026-01-02T10:04:30Z', priority: 9 }),
+    op({ operation_id: 'urgent', created_at: '2026-01-02T10:04:30Z', priority: 9, project: 'web', risk: 'high' }),
     op({ operation_id: 'claimed', state: 'claimed', agent_id: 'other' }),
     op({ operation_id: 'later', snoozed_until: '2026-01-02T12:00:00Z' }),
     op({ operation_id: 'sooner', snoozed_until: '2026-01-02T11:00:00Z', action_type: 'bash' }),
@@ -19,9 +19,12 @@ describe('the inbox', () => {
   ];
   test('puts urgent before old before young, and what sleeps by when it wakes', () =>
     expect(names(all, now)).toEqual({ ringing: ['urgent', 'old', 'young'], waiting: ['claimed'], snoozed: ['sooner', 'later'], today: ['done'] }));
-  test('filters by agent', () => expect(names(all, now, { ...noFilter, agent: 'other' })).toEqual({ waiting: ['claimed'] }));
-  test('filters by kind', () => expect(names(all, now, { ...noFilter, kind: 'bash' })).toEqual({ snoozed: ['sooner'] }));
-  test('filters by state', () => expect(Object.keys(names(all, now, { ...noFilter, state: 'today' }))).toEqual(['today']));
+  test('filters by agent', () => expect(names(all, now, { agent: 'other' })).toEqual({ waiting: ['claimed'] }));
+  test('filters by kind', () => expect(names(all, now, { kind: 'bash' })).toEqual({ snoozed: ['sooner'] }));
+  test('filters by project', () => expect(names(all, now, { project: 'web' })).toEqual({ ringing: ['urgent'] }));
+  test('filters by risk', () => expect(names(all, now, { risk: 'high' })).toEqual({ ringing: ['urgent'] }));
+  test('filters by what names none', () => expect(names(all, now, { risk: '-', state: 'ringing' })).toEqual({ ringing: ['old', 'young'] }));
+  test('filters by state', () => expect(Object.keys(names(all, now, { state: 'today' }))).toEqual(['today']));
   test('keeps a plan that runs under what rings, however long ago it was confirmed', () => {
     const plan = (id: string, state: 'paused' | 'finished') => op({ operation_id: id, action_type: 'plan', state: 'completed', created_at: '2026-01-01T09:00:00Z', run: { state, tasks: [], orders: [] }, result: { by: { role: 'operator' }, at: '2026-01-01T09:05:00Z', digest: '', plan: { action: 'confirm' } } });
     const groups = names([...all, plan('runs', 'paused'), plan('ran', 'finished')], now);

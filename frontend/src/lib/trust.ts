@@ -185,3 +185,8 @@ export function rootName(root: string): string {
 export function ruleText(rule: Pick<GateRule, 'command' | 'path' | 'tool' | 'verbs'>): string {
   return [rule.tool && !(rule.command && /^(bash|shell)$/i.test(rule.tool)) ? rule.tool : '', rule.command ?? '', rule.path ?? ''].filter(Boolean).join(' ') || (rule.verbs ?? []).join(' ');
 }
+
+/** What tells a rule from the others; those of files have no id. */
+export function ruleKey(rule: Pick<GateRule, 'rule_id' | 'source' | 'command' | 'path' | 'tool' | 'verbs'>): string {
+  return rule.rule_id || `${rule.source} ${ruleText(rule)}`;
+}

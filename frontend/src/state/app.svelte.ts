@@ -27,6 +27,7 @@ import { SignIns } from './signins.svelte';
 import { SummarizerRegistry } from './summarizers.svelte';
 import { ticker } from './ticker.svelte';
 import { Unsent } from './unsent.svelte';
+import { SavedViews } from './views.svelte';
 
 /** Everything a signed-in page works with. */
 export class AppState {
@@ -49,6 +50,7 @@ export class AppState {
   readonly summarizers: SummarizerRegistry;
   readonly gatekeeper: Gatekeeper;
   readonly attempts: Attempts;
+  readonly views: SavedViews;
   /** False from one second after the line broke until it is back. */
   connected = $state(true);
   loadFailed = $state(false);
@@ -69,7 +71,7 @@ export class AppState {
     this.operator = session.operator;
     this.operations = new Operations(this.api);
     this.answering = new Answering(this.api, this.operations);
-    this.inbox = new Inbox(this.api, this.operations);
+    this.inbox = new Inbox(this.api, this.operations, this.route);
     this.sample = new Sample(this.api);
     this.deliveries = new Deliveries(this.api);
     this.recorder = new Recorder(this.api, this.answering);
@@ -77,12 +79,14 @@ export class AppState {
     this.summarizers = new SummarizerRegistry(this.api);
     this.gatekeeper = new Gatekeeper(this.api);
     this.attempts = new Attempts(this.api);
+    this.views = new SavedViews(this.api, this.route, this.may('GET /api/views'));
     this.#live = new LiveChannel(session, {
       hello: (_seq, fresh) => {
         if (fresh) void this.#load();
         // What is said of recordings is not said again after a break.
         if (this.may('GET /api/recorder')) void this.recorder.load();
         void this.attempts.load();
+        void this.views.load();
         for (const findings of this.#findings.values()) if (findings.loaded) void findings.load();
       },
       message: (message) => {

@@ -4,6 +4,7 @@ import { sampleOperation as op } from '../lib/sample.testing';
 import type { Operation } from '../lib/wire';
 import { Inbox } from './inbox.svelte';
 import { Operations } from './operations.svelte';
+import { sampleRoute } from './route.testing.svelte';
 
 beforeEach(() => void vi.useFakeTimers({ now: new Date('2026-01-02T12:00:00Z') }));
 afterEach(() => void vi.useRealTimers());
@@ -20,7 +21,7 @@ function inboxOf(all: Operation[], most: number): Inbox {
   } as unknown as Api;
   const operations = new Operations(api);
   for (const one of all) operations.take(one);
-  return new Inbox(api, operations);
+  return new Inbox(api, operations, sampleRoute());
 }
 
 const many = (n: number, over: Partial<Operation>): Operation[] => Array.from({ length: n }, (_, i) => op({ operation_id: `${over.state}_${i}`, ...over }));

@@ -1,17 +1,15 @@
 import type { Api } from '../backend/api';
+import { decodeFilters, encodeFilters, withFilter, withoutFilters, type FilterKey, type Filters } from '../lib/filters';
 import { zone, type Counted } from '../lib/statistics';
 import type { HistoryStatistics } from '../lib/wire';
+import type { Route } from './route.svelte';
 import { errorText } from './sentences.svelte';
 
 export const periods = [7, 30, 90, 365] as const;
+const usual = '30';
 
-/** What the server counted for the filter that is shown. Old numbers stay until there are new ones. */
+/** What the server counted for the filter that the address has. Old numbers stay until there are new ones. */
 export class Statistics {
-  days = $state(30);
-  kind = $state('');
-  agent = $state('');
-  project = $state('');
-  risk = $state('');
   numbers = $state.raw<HistoryStatistics>();
   loading = $state(false);
   trouble = $state('');
@@ -19,19 +17,34 @@ export class Statistics {
   projects = $state.raw<string[]>([]);
   #asked = 0;
 
-  constructor(private readonly api: Api) {}
+  readonly #read = $derived.by(() => decodeFilters('statistics', this.route.queries.statistics));
+  readonly filter = $derived.by<Filters>(() => this.#read.filters);
+  readonly ignored = $derived.by(() => this.#read.ignored);
+  readonly days = $derived.by(() => Number(this.filter.days ?? usual));
+
+  constructor(
+    private readonly api: Api,
+    private readonly route: Pick<Route, 'queries' | 'filter'>,
+  ) {}
 
   /** The filter, as lists and exports take it, too: the same requests. */
   get query(): Counted {
-    const { numbers } = this;
-    return { action_type: this.kind, agent_id: this.agent, project: this.project, risk: this.risk, zone: zone(), from: numbers?.from, to: numbers?.to };
+    const { numbers, filter } = this;
+    return { action_type: filter.kind, agent_id: filter.agent, project: filter.project, risk: filter.risk, zone: zone(), from: numbers?.from, to: numbers?.to };
   }
 
-  readonly filtered = $derived(!!(this.kind || this.agent || this.project || this.risk));
+  set(key: FilterKey, value: string | undefined): void {
+    this.#show(withFilter(this.filter, key, key === 'days' && value === usual ? undefined : value));
+  }
 
+  unset(keys: readonly FilterKey[]): void {
+    this.#show(withoutFilters(this.filter, keys));
+  }
+
+  /** Counts all requests; the period stays. */
   clear(): void {
-    Object.assign(this, { kind: '', agent: '', project: '', risk: '' });
-    void this.load();
+    const { days } = this.filter;
+    this.#show(days ? { days } : {});
   }
 
   async load(): Promise<void> {
@@ -42,11 +55,15 @@ export class Statistics {
       if (asked !== this.#asked) return;
       this.numbers = numbers;
       this.trouble = '';
-      if (!this.project) this.projects = numbers.projects.map(({ name }) => name).filter(Boolean);
+      if (!this.filter.project) this.projects = numbers.projects.map(({ name }) => name).filter(Boolean);
     } catch (error) {
       if (asked === this.#asked) this.trouble = errorText(error);
     } finally {
       if (asked === this.#asked) this.loading = false;
     }
+  }
+
+  #show(filters: Filters): void {
+    this.route.filter('statistics', encodeFilters(filters));
   }
 }

@@ -1,3 +1,4 @@
+import { dangerous } from '../../lib/life';
 import { m } from '../../paraglide/messages';
 import type { KindDefinition } from '../kind';
 import { Deciding } from './deciding.svelte';
@@ -11,6 +12,7 @@ export const approve: KindDefinition = {
   page: () => import('./page'),
   card: () => import('./Card.svelte'),
   batch: () => import('./Batch.svelte'),
+  alone: (op) => (dangerous(op) ? m.batch_alone_risk() : op.attachments?.length ? m.batch_alone_files() : ''),
   controller: (opened) => new Deciding(opened),
   // What came with it is part of what is approved, and is shown on its page.
   onCard: (command, op) => command !== 'approve' || !op.attachments?.length,

@@ -1,8 +1,9 @@
 import { m } from '../../paraglide/messages';
+import { dangerous } from '../../lib/life';
 import { effectsSentence } from '../../state/effectwording';
 import type { KindDefinition } from '../kind';
 import { Permission } from './permission.svelte';
-import { commandOf, questionOf } from './question';
+import { commandOf, mild, questionOf } from './question';
 import { changedTitle, endSentence, eventSentence, outcomeWord } from './words';
 
 /** A tool call that the gatekeeper asks about. */
@@ -14,6 +15,7 @@ export const permission: KindDefinition = {
   page: () => import('./page'),
   card: () => import('./Card.svelte'),
   batch: () => import('./Batch.svelte'),
+  alone: (op) => (mild(op) ? '' : dangerous(op) ? m.batch_alone_risk() : m.batch_alone_read()),
   end: () => import('./End.svelte'),
   wide: 'beside',
   needsDetails: true,
