@@ -290,6 +290,31 @@ func TestDeskbellsOwnToolsNeverAsk(t *testing.T) {
 	}
 }
 
+// What a request attaches by its path is read, and judged as that.
+func TestWhatDeskbellsOwnToolsAttach(t *testing.T) {
+	evidence := here()
+	evidence.servers = []string{"bell"}
+	for name, tt := range map[string]struct {
+		files any
+		want  human.Ruling
+		limit bool
+	}{
+		"bytes":              {[]object{{"name": "/home/ada/.ssh/id_rsa", "data": "d29yZHM="}}, human.Allow, false},
+		"a file":             {[]object{{"path": "out/shot.png"}, {"path": "/home/ada/p/b.txt"}}, human.Allow, false},
+		"a secret":           {[]object{{"path": "out/shot.png"}, {"path": "/home/ada/.ssh/id_rsa"}}, human.Ask, false},
+		"in other letters":   {[]object{{"PATH": "/home/ada/.ssh/id_rsa"}}, human.Ask, false},
+		"one of two":         {[]object{{"path": "a.txt", "Path": "/home/ada/.ssh/id_rsa"}}, human.Ask, false},
+		"a path alone":       {[]string{"/home/ada/.ssh/id_rsa"}, human.Ask, false},
+		"what is Deskbell's": {[]object{{"path": guard + "/gate.mirror.key"}}, human.Ask, true},
+	} {
+		v := gate.Judge(atHome(tool("mcp__bell__human", object{"action": "invoke", "attachments": tt.files})), gate.Balanced, evidence)
+		limit := slices.ContainsFunc(v.Effects, func(e human.Effect) bool { return e.HardLimit })
+		if v.Decision != tt.want || limit != tt.limit {
+			t.Errorf("%s: %s, at the hard limit %v, %v", name, v.Decision, limit, v.Rules)
+		}
+	}
+}
+
 // What no agent may touch, and how it is reached. The twin is a place that nothing guards.
 func TestPlacesAreJudgedWhereTheyLead(t *testing.T) {
 	const seed = 23

@@ -401,7 +401,7 @@ func annotated(call Call, found []human.Effect) []human.Effect {
 func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	at := place(call, f, evidence)
 	if own(call.Tool, at) {
-		return []human.Effect{effect(human.FilesystemRead, human.NoRisk, human.FileBlast, "tool.own", call.Tool)}
+		return ownEffects(call, f, at)
 	}
 	if argv, ok := programCall(call.Tool, f); ok {
 		return argv.effects(at)
@@ -466,6 +466,31 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		return installs(call.Tool, f, at)
 	}
 	return unknownEffects(call, f, at)
+}
+
+// ownEffects are those of a tool of Deskbell's own: it reads the files whose paths are attached.
+func ownEffects(call Call, f fields, at shell.Place) []human.Effect {
+	out := []human.Effect{effect(human.FilesystemRead, human.NoRisk, human.FileBlast, "tool.own", call.Tool)}
+	paths := f.all("attachments")
+	for _, v := range f["attachments"] {
+		list, _ := v.([]any)
+		for _, x := range list {
+			file, _ := x.(map[string]any)
+			for k, path := range file {
+				if p, is := path.(string); is && plainName(k) == "path" {
+					paths = append(paths, p)
+				}
+			}
+		}
+	}
+	slices.Sort(paths)
+	for i, p := range paths {
+		if i == maxBatch {
+			return append(out, opaque("tool.too_many", "thing_paths")...)
+		}
+		out = append(out, shell.Reading(p, at)...)
+	}
+	return out
 }
 
 // ownTools are those of Deskbell's own MCP server. A request to the operator is not to be asked about first.
