@@ -62,6 +62,7 @@ type Input struct {
 	Operation  human.Operation `json:"operation" doc:"Without draft, deliveries and result: what counts of those is in answer."`
 	Answer     human.Answer    `json:"answer" doc:"What the operator has said so far."`
 	Checklist  []Step          `json:"checklist" doc:"details.action_sequence, with what was ticked."`
+	Suggested  []string        `json:"suggested,omitempty" doc:"Commands that the request suggests for the terminal."`
 	Recordings []Recorded      `json:"recordings" doc:"In the order in which they were begun."`
 	Pictures   Pictures        `json:"-"`
 }
@@ -89,6 +90,10 @@ type Command struct {
 	Dir    string `json:"dir,omitempty" doc:"Where it ran."`
 	Exit   *int   `json:"exit,omitempty" doc:"Its exit code; absent while it runs, or where it is not known."`
 	Output string `json:"output,omitempty" doc:"What it printed, masked, the middle left out where it is long."`
+	// Of the commands in the input's suggested.
+	Suggestion *int `json:"suggestion,omitempty" doc:"Index of the suggested command that it is."`
+	Edited     bool `json:"edited,omitempty" doc:"It is that one with changes."`
+	Screen     bool `json:"screen,omitempty" doc:"It drew on the whole screen, like an editor: its output is no text."`
 }
 
 // Pictures gives out the pictures that the input names. Safe for concurrent use.

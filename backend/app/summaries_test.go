@@ -63,7 +63,7 @@ func TestSummarizersOfTheUsersOwn(t *testing.T) {
 			t.Errorf("%s sends to %q", k.Name, k.Sends)
 		}
 	}
-	if want := []string{"answer", "browser", "desktop", "joined", "model", "mine", "notes"}; !slices.Equal(names, want) {
+	if want := []string{"answer", "browser", "desktop", "terminal", "joined", "model", "mine", "notes"}; !slices.Equal(names, want) {
 		t.Fatalf("summarizers %v, want %v", names, want)
 	}
 	for _, name := range []string{"bad", "browser"} {

@@ -1,6 +1,12 @@
 package kind
 
-import "deskbell/backend/human"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+)
 
 // Bash is a command or other work in a terminal that the agent cannot do itself.
 var Bash = Kind{
@@ -19,4 +25,24 @@ var Bash = Kind{
 	},
 	Answer: append([]string{"verdict"}, ofWork...),
 	Check:  worked(Field{}),
+}
+
+// Limits of what is suggested.
+const (
+	maxCommands = 50
+	maxCommand  = 16 << 10 // bytes
+)
+
+// Commands are those that an operation asks to be run, exactly as sent: a text is one, a list has one each.
+func Commands(op human.Operation) []string {
+	raw := Value(op, "command")
+	var all []string
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		all = []string{one}
+	} else if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	all = slices.DeleteFunc(all, func(s string) bool { return strings.TrimSpace(s) == "" || len(s) > maxCommand })
+	return all[:min(len(all), maxCommands)]
 }

@@ -72,8 +72,8 @@ func builtIn(in summarizers.Input) string {
 		return string(summarizers.FromAnswer)
 	case len(in.Recordings) > 1 || len(sources) > 2:
 		return "joined"
-	case slices.Contains(sources, summarizers.FromBrowser):
-		return string(summarizers.FromBrowser)
+	case len(sources) == 1: // a recording of nothing
+		return string(summarizers.FromDesktop)
 	}
-	return string(summarizers.FromDesktop)
+	return string(sources[1])
 }

@@ -50,6 +50,7 @@ func input(op human.Operation, answer human.Answer) summarizers.Input {
 	for _, text := range kind.Steps(op) {
 		in.Checklist = append(in.Checklist, summarizers.Step{Text: text})
 	}
+	in.Suggested = kind.Commands(op)
 	in.Answer.Fields = maps.Clone(in.Answer.Fields)
 	for _, n := range numbers(in.Answer.Fields[stepsDone]) {
 		tick(in.Checklist, n-1)
@@ -156,7 +157,7 @@ func parted(all []human.Action) (rest []human.Action, commands []summarizers.Com
 			rest = append(rest, a)
 			continue
 		}
-		commands = append(commands, summarizers.Command{ID: a.ID, At: a.At, End: a.End, Line: c.Text, Dir: c.Folder, Exit: c.Exit, Output: c.Output})
+		commands = append(commands, summarizers.Command{ID: a.ID, At: a.At, End: a.End, Line: c.Text, Dir: c.Folder, Exit: c.Exit, Output: c.Output, Screen: c.Screen, Suggestion: c.Suggestion, Edited: c.Edited})
 	}
 	return rest, commands
 }

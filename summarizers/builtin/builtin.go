@@ -15,9 +15,9 @@ import (
 	"deskbell/summarizers/builtin/say"
 )
 
-// All are the built-in summarizers: answer, browser, desktop, joined.
+// All are the built-in summarizers: answer, browser, desktop, terminal, joined.
 func All() []summarizers.Summarizer {
-	return []summarizers.Summarizer{answer(), browser(), desktop(), joined()}
+	return []summarizers.Summarizer{answer(), browser(), desktop(), terminal(), joined()}
 }
 
 const timeLimit = 10 * time.Second
@@ -34,7 +34,12 @@ func browser() summarizers.Summarizer {
 
 // desktop tells what was done in programs (H10).
 func desktop() summarizers.Summarizer {
-	return &builtin{about("desktop", "Desktop", "桌面", summarizers.FromDesktop, summarizers.FromTerminal), find.Desktop, say.Desktop}
+	return &builtin{about("desktop", "Desktop", "桌面", summarizers.FromDesktop), find.Desktop, say.Desktop}
+}
+
+// terminal tells what was run in a terminal (H5).
+func terminal() summarizers.Summarizer {
+	return &builtin{about("terminal", "Terminal", "终端", summarizers.FromTerminal), find.Terminal, say.Terminal}
 }
 
 // joined tells all of an operation as one: several recordings, desktop and browser together, and what was said.

@@ -1,6 +1,9 @@
 package builtin
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,16 +67,65 @@ func TestWhatIsFoundInATerminal(t *testing.T) {
 			for lang, want := range map[string]string{say.English: tt.en, say.Chinese: tt.zh} {
 				in := tt.shell.in
 				in.Language = lang
-				all := report(t, desktop(), in).Findings
+				all := slices.DeleteFunc(report(t, terminal(), in).Findings, func(f human.Finding) bool { return f.Kind == human.FoundOutcome })
 				if got := said(all); want != "" && got != want || want == "" && tt.en == "" && got != "" {
 					t.Errorf("%s\n got %s\nwant %s", lang, got, want)
 				}
-				for _, s := range []summarizers.Summarizer{desktop(), joined()} {
+				for _, s := range []summarizers.Summarizer{terminal(), joined()} {
 					if r := report(t, s, in); lang == say.English && tt.en != "" && !strings.Contains(said(r.Findings), tt.en) {
 						t.Errorf("%s finds %s", s.About().Name, said(r.Findings))
 					}
 				}
 			}
 		})
+	}
+}
+
+// What became of what the agent suggested, and how the terminal was left, is reported with the commands it rests on.
+func TestTheReportOfATerminal(t *testing.T) {
+	s := typing().run("terraform force-unlock 42", 1, time.Second, "Lock is held").run("terraform force-unlock -force 42", 0, time.Second, "unlocked").
+		run("make plan", 0, time.Second, "No changes").run("whoami", 0, time.Second, "ci")
+	s.in.Operation.Details = json.RawMessage(`{"commands":["terraform force-unlock 42","make plan","make apply"]}`)
+	s.in.Suggested = []string{"terraform force-unlock 42", "make plan", "make apply"}
+	all := s.in.Recordings[0].Commands
+	for i, which := range []int{0, 0, 1} {
+		all[i].Suggestion, all[i].Edited = &which, i == 1
+	}
+	for i := range all {
+		all[i].Dir = "/srv/infra"
+	}
+	for lang, want := range map[string][]string{
+		say.English: {
+			"outcome: The last command, “whoami” in /srv/infra, ended with exit code 0; it printed “ci” [c4]",
+			"error: “terraform force-unlock 42” failed with exit code 1; it printed “Lock is held” [c1]",
+			"undone: Suggested commands that were not run: “make apply” [commands]",
+			"done: Run as suggested, with exit code 0: “make plan” [c3]",
+			"note: The suggested command “terraform force-unlock 42” was changed before it was run: “terraform force-unlock -force 42” [c2 commands]",
+		},
+		say.Chinese: {
+			"outcome: 最后一条命令“whoami”（在 /srv/infra 中）的退出码为 0，输出为“ci” [c4]",
+			"error: “terraform force-unlock 42”执行失败，退出码 1，输出为“Lock is held” [c1]",
+			"undone: 未运行的建议命令：“make apply” [commands]",
+			"done: 按建议运行且退出码为 0：“make plan” [c3]",
+			"note: 建议的命令“terraform force-unlock 42”修改后才运行：“terraform force-unlock -force 42” [c2 commands]",
+		},
+	} {
+		s.in.Language = lang
+		r := report(t, terminal(), s.in)
+		var got []string
+		for _, f := range r.Findings {
+			ids := make([]string, len(f.Evidence))
+			for i, ref := range f.Evidence {
+				ids[i] = ref.ID
+			}
+			got = append(got, fmt.Sprintf("%s: %s [%s]", f.Kind, f.Text, strings.Join(ids, " ")))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s\n got %s\nwant %s", lang, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+		}
+		t.Logf("%s\n\n%s", r.Line, r.Text)
+		if !strings.Contains(r.Text, "/srv/infra") || !strings.Contains(r.Text, "make plan") {
+			t.Errorf("%s: the account is %s", lang, r.Text)
+		}
 	}
 }

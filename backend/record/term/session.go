@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 )
 
 // A session is one shell and what watches it.
@@ -184,7 +185,7 @@ func (s *session) marked(m mark) []byte {
 		}
 		s.phase = printing
 		c := Command{Text: text, Folder: s.folder}
-		c.Suggestion, c.Edited = matched(s.suggested(), text)
+		c.Suggestion, c.Edited = matched(kind.Commands(s.op), text)
 		return []byte("\x1b]133;C;aid=" + s.log.begin(s.at(), c) + "\a")
 	case "D":
 		if id := s.log.end(s.at(), &m.exit); id != "" {

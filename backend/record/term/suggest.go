@@ -1,33 +1,9 @@
 package term
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
-
-	"deskbell/backend/human"
-	"deskbell/backend/kind"
 )
-
-// Limits of what is suggested.
-const (
-	maxSuggestions = 50
-	maxSuggestion  = 16 << 10 // bytes
-)
-
-// Suggested are the commands that an operation asks to be run, exactly as sent: a text is one, a list has one each.
-func Suggested(op human.Operation) []string {
-	raw := kind.Value(op, "command")
-	var all []string
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		all = []string{one}
-	} else if json.Unmarshal(raw, &all) != nil {
-		return nil
-	}
-	all = slices.DeleteFunc(all, func(s string) bool { return strings.TrimSpace(s) == "" || len(s) > maxSuggestion })
-	return all[:min(len(all), maxSuggestions)]
-}
 
 // matched is which of the suggested commands a line is, exactly or with changes; nil where it is none.
 func matched(suggested []string, line string) (which *int, edited bool) {

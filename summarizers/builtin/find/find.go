@@ -32,10 +32,11 @@ type Search struct {
 // The searches of the built-in summarizers. All but the one in answers report a finding once, whichever of their parts
 // found it.
 var (
-	Answer  = Search{answerFinders, []finder{suggestNext}}
-	Browser = Search{[]finder{united(slices.Concat([]finder{findResult}, browserFinders, common))}, []finder{suggestPages, suggestNext}}
-	Desktop = Search{[]finder{united(slices.Concat([]finder{findValues, findMissing}, desktopFinders, common))}, []finder{suggestNext}}
-	Joined  = Search{[]finder{united(everything)}, []finder{suggestPages, suggestNext}}
+	Answer   = Search{answerFinders, []finder{suggestNext}}
+	Browser  = Search{[]finder{united(slices.Concat([]finder{findResult}, browserFinders, common))}, []finder{suggestPages, suggestNext}}
+	Desktop  = Search{[]finder{united(slices.Concat([]finder{findValues, findMissing}, desktopFinders, common))}, []finder{suggestNext}}
+	Terminal = Search{[]finder{united(slices.Concat(terminalFinders, common))}, []finder{suggestNext}}
+	Joined   = Search{[]finder{united(everything)}, []finder{suggestPages, suggestNext}}
 )
 
 // In looks through facts. It reports how far it is to progress, which may be nil, and returns ctx's error where that ends
@@ -161,7 +162,10 @@ func (r *Result) Described(a facts.Action) Phrase {
 var desktopFinders = []finder{findTroubles, findFiles, findClicks, findFilled, findReported, findSettings, findDesktopDetours, findFilesGone, findLeftOpen}
 
 // everything is what all of them look for.
-var everything = slices.Concat([]finder{findDecision}, browserFinders, desktopFinders, common, []finder{findTalk, findUnspoken})
+var everything = slices.Concat([]finder{findDecision}, browserFinders, desktopFinders, terminalFinders, common, []finder{findTalk, findUnspoken})
+
+// terminalFinders are what is looked for in commands, besides what failed or took long.
+var terminalFinders = []finder{findLastCommand, findSuggested}
 
 // united runs finders, and makes one finding of what two of them tell.
 func united(finders []finder) finder {

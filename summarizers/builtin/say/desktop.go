@@ -112,18 +112,7 @@ const (
 // desktopText is a hand-over: what was done in each program in its order, what came of it, what went wrong, what is
 // open.
 func desktopText(r *report, found []human.Finding, left map[human.FindingKind]int) string {
-	return paragraphs(
-		r.account(r.Actions),
-		r.tookAltogether(),
-		r.paragraph("", r.withoutOutcomes(found), human.FoundOutcome, human.FoundValue, human.FoundDone),
-		r.paragraph(r.say("begin-errors"), found, human.FoundError),
-		r.paragraph(r.say("begin-detours"), found, human.FoundDetour),
-		r.paragraph(r.say("begin-slow"), found, human.FoundSlow),
-		r.paragraph(r.say("begin-open"), found, human.FoundUndone),
-		r.paragraph(r.say("begin-unseen"), found, human.FoundUnseen),
-		r.paragraph("", found, human.FoundNote),
-		r.leftOut(left),
-	)
+	return paragraphs(r.account(r.Actions), r.tookAltogether(), r.all(found, left))
 }
 
 // withoutOutcomes leaves out files that an outcome tells of, for the account.

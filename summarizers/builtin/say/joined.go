@@ -41,16 +41,7 @@ func joinedText(r *report, found []human.Finding, left map[human.FindingKind]int
 			parts = append(parts, r.tookAltogether())
 		}
 	}
-	return paragraphs(append(parts,
-		r.paragraph("", r.withoutOutcomes(found), human.FoundOutcome, human.FoundValue, human.FoundDone),
-		r.paragraph(r.say("begin-errors"), found, human.FoundError),
-		r.paragraph(r.say("begin-detours"), found, human.FoundDetour),
-		r.paragraph(r.say("begin-slow"), found, human.FoundSlow),
-		r.paragraph(r.say("begin-open"), found, human.FoundUndone),
-		r.paragraph(r.say("begin-unseen"), found, human.FoundUnseen),
-		r.paragraph("", found, human.FoundNote),
-		r.leftOut(left),
-	)...)
+	return paragraphs(append(parts, r.ran(), r.all(found, left))...)
 }
 
 // ordinals are what recordings are called by their order, in words: figures are for what was counted.

@@ -36,10 +36,11 @@ type Account struct {
 
 // The accounts of the built-in summarizers.
 var (
-	Answer  = Account{answerLine, answerText}
-	Browser = Account{browserLine, browserText}
-	Desktop = Account{desktopLine, desktopText}
-	Joined  = Account{joinedLine, joinedText}
+	Answer   = Account{answerLine, answerText}
+	Browser  = Account{browserLine, browserText}
+	Desktop  = Account{desktopLine, desktopText}
+	Terminal = Account{terminalLine, terminalText}
+	Joined   = Account{joinedLine, joinedText}
 )
 
 // Of writes a report in the language that was asked for, or in English.
