@@ -107,6 +107,9 @@ func open(t testing.TB, others ...summarizers.Summarizer) *fixture {
 			h.news <- struct{}{}
 		})
 	})
+	for h.Watched() == 0 { // else it hears nothing of a draft that is made at once
+		<-time.After(time.Millisecond)
+	}
 	t.Cleanup(func() {
 		h.Close()
 		stop()
