@@ -49,7 +49,7 @@ function applied(before: string, file: ChangedFile): string {
   return out.length ? out.join('\n') + (ends ? '\n' : '') : '';
 }
 
-const drawing = (more: Partial<Drawing> = {}): Drawing => ({ split: false, closed: new Set(), loaded: new Set(), open: new Set(), texts: new Map(), comments: [], ...more });
+const drawing = (more: Partial<Drawing> = {}): Drawing => ({ split: false, blanks: false, closed: new Set(), loaded: new Set(), open: new Set(), texts: new Map(), comments: [], ...more });
 
 describe('what git writes of random edits', () => {
   const names = ['a.ts', 'with space.txt', 'ünï/cødé.md', 'tab\tin.txt', 'quo"te\\.txt', '-dash', 'b/b.go', '中文.txt'];
@@ -231,4 +231,29 @@ test('suggestions give the text they say, whatever their order', () => {
   expect(suggested('1\n2\n3\n4\n5\n6\n', comments)).toBe('1\nTWO\nAND A HALF\n3\nSIX\n');
   expect(suggested('1\n2', [at(2, 'two')])).toBe('1\ntwo');
   expect(suggested('1\r\n2\r\n', [at(1, 'one\nand')])).toBe('one\r\nand\r\n2\r\n');
+});
+
+describe('whitespace is ignored', () => {
+  const shown = (rows: Row[], side: 'old' | 'new'): string[] => rows.flatMap((row) => (row.kind === 'line' && row[side] ? [(row[side].chunk[row[side].at] ?? '').slice(1)] : []));
+  const changed = (rows: Row[]): string[] => rows.flatMap((row) => (row.kind === 'line' ? [row.old, row.new].flatMap((line) => (line?.sign ? [line.sign + (line.chunk[line.at] ?? '').slice(1)] : [])) : []));
+
+  test('a line that was only indented is no change, also between others that are', () => {
+    const files = filesOf('--- a/a.go\n+++ b/a.go\n@@ -1,4 +1,6 @@\n-a()\n-b()\n-c()\n+if x {\n+\ta()\n+\tb2()\n+\tc()\n+}\n d\n');
+    for (const split of [false, true]) expect(changed(rowsOf(files, drawing({ split, blanks: true })))).toEqual(['+if x {', '-b()', '+\tb2()', '+}']);
+  });
+
+  test('no line is lost, and none that differs in more is hidden', () => {
+    const next = random(20261126);
+    for (let round = 0; round < 200; round++) {
+      const before = Array.from({ length: 1 + next(12) }, () => `${'  '.repeat(next(3))}v${next(4)} = ${next(3)}`);
+      const after = before.flatMap((line) => [[line], [], [`\t${line.trim()} `], [`${line}!`], [line.replace(' = ', '=')], [`new ${next(9)}`, line]][next(6)] ?? []);
+      const diff = `--- a/a\n+++ b/a\n@@ -1,${before.length} +1,${after.length} @@\n${before.map((line) => `-${line}\n`).join('')}${after.map((line) => `+${line}\n`).join('')}`;
+      for (const split of [false, true]) {
+        const rows = rowsOf(filesOf(diff), drawing({ split, blanks: true }));
+        expect(shown(rows, 'old')).toEqual(before);
+        expect(shown(rows, 'new')).toEqual(after);
+        for (const row of rows) if (row.kind === 'line' && row.old && row.new && !row.old.sign) expect(shown([row], 'old')[0]?.replace(/\s/g, '')).toBe(shown([row], 'new')[0]?.replace(/\s/g, ''));
+      }
+    }
+  });
 });

@@ -53,6 +53,8 @@ const theme: ThemeRegistrationRaw = {
 /** Lines that are coloured at a time, so that scrolling never waits; and how long one may be. */
 const slice = 60;
 const longest = 400;
+/** Slices that wait at a time. More than this are not on the screen at once: the rest was scrolled past. */
+const waiting = 8;
 
 let maker: Promise<HighlighterCore> | undefined;
 async function highlighter(): Promise<HighlighterCore> {
@@ -81,6 +83,7 @@ export class Colours {
     if (!known && !this.#queue.some((one) => one.key === key)) {
       // What is looked at now comes before what was scrolled past.
       this.#queue.unshift({ key, path, lines: chunk.slice(from, from + slice) });
+      this.#queue.length = Math.min(this.#queue.length, waiting);
       void this.#work();
     }
     return known?.[at - from];

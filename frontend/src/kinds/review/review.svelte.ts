@@ -59,6 +59,8 @@ export class Review implements Controller {
   /** Why the last try to answer was not even sent. */
   lack = $state<'' | 'words'>('');
   unified = $state(false);
+  /** Changes of blanks alone are not shown as changes. */
+  blanks = $state(false);
   /** Brings a row into view. */
   show: ((row: number, far: boolean) => void) | undefined;
 
@@ -72,7 +74,7 @@ export class Review implements Controller {
   readonly files = $derived.by<ChangedFile[]>(() => this.tree.flatMap(({ file }) => this.#sent[file] ?? []));
   readonly comments = $derived.by<CodeComment[]>(() => (this.opened.op && ended(this.opened.op) ? (this.opened.op.result?.comments ?? []) : this.opened.draft.form.comments));
   readonly rows = $derived.by<Row[]>(() => this.tools?.rowsOf(this.files, {
-    split: this.split, closed: this.closed, loaded: this.loaded, open: this.open, comments: this.comments,
+    split: this.split, blanks: this.blanks, closed: this.closed, loaded: this.loaded, open: this.open, comments: this.comments,
     texts: new Map(this.files.flatMap((file, i) => { const text = this.texts.get(i) ?? file.before?.split('\n'); return text ? [[i, text] as const] : []; })),
   }) ?? []);
   readonly focus = $derived.by<FocusResult[]>(() => (this.opened.op && ended(this.opened.op) ? (this.opened.op.result?.focus ?? []) : this.opened.draft.form.focus));
@@ -322,6 +324,7 @@ export class Review implements Controller {
       { id: 'review-previous-file', label: m.review_previous_file, keys: ['['], group: 'move', when: () => this.here > 0, run: () => this.go(this.here - 1) },
       { id: 'review-comment', label: m.review_write, keys: ['c'], group: 'answer', when: () => this.editable && !!this.chosen, run: () => this.comment() },
       { id: 'review-suggest', label: m.review_suggest, keys: ['g'], group: 'answer', when: () => this.editable && this.chosen?.side === 'new', run: () => this.comment(true) },
+      { id: 'review-blanks', label: () => (this.blanks ? m.review_blanks_show() : m.review_blanks_hide()), keys: ['w'], group: 'move', when: has, run: () => (this.blanks = !this.blanks) },
       { id: 'review-read', label: m.review_mark, keys: ['v'], group: 'answer', when: () => this.editable && has(), run: () => this.mark(this.here) },
       ...opened.answers().filter(({ id }) => id === 'decline'),
     ];

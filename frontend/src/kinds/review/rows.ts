@@ -1,3 +1,4 @@
+import { diffArrays } from 'diff';
 import type { CodeComment } from '../../lib/wire';
 import { side, type ChangedFile } from './change';
 
@@ -25,6 +26,8 @@ export type Row = { file: number } & (
 /** How a change is drawn now. */
 export interface Drawing {
   split: boolean;
+  /** Lines that differ only in blanks count as unchanged. */
+  blanks: boolean;
   /** Files that show nothing but their head, and those that are drawn although they are large. */
   closed: ReadonlySet<number>;
   loaded: ReadonlySet<number>;
@@ -81,7 +84,7 @@ function fileRows(file: ChangedFile, index: number, drawing: Drawing): Row[] {
   };
   file.hunks.forEach((hunk, number) => {
     if (file.status !== 'code') gap(number, hunk.old, hunk.head || (number ? ' ' : ''));
-    end = hunkRows(hunk, index, drawing.split, put, (row) => rows.push(row));
+    end = hunkRows(hunk, index, drawing, put, (row) => rows.push(row));
   });
   if (file.hunks.length && file.status !== 'code') gap(file.hunks.length, undefined, '');
   const lost = comments.filter(({ at }) => !placed.has(at)).map(({ at }): Row => ({ kind: 'comment', file: index, index: at }));
@@ -89,7 +92,26 @@ function fileRows(file: ChangedFile, index: number, drawing: Drawing): Row[] {
   return rows;
 }
 
-function hunkRows(hunk: ChangedFile['hunks'][number], file: number, split: boolean, put: (row: Row & { kind: 'line' }) => void, note: (row: Row) => void): { old: number; new: number } {
+const text = ({ chunk, at }: Line): string => (chunk[at] ?? '').slice(1);
+const squeezed = (line: string): string => line.replace(/\s+/g, '');
+
+/** A block of a change in parts: one with lines on both sides for each that differs only in blanks, the rest between them as it was. */
+function parted(removed: Line[], added: Line[]): { removed: Line[]; added: Line[]; same: boolean }[] {
+  let [old, fresh] = [0, 0];
+  const parts: { removed: Line[]; added: Line[]; same: boolean }[] = [];
+  for (const { count, removed: gone, added: come } of diffArrays(removed.map(text), added.map(text), { comparator: (a, b) => squeezed(a) === squeezed(b) })) {
+    const [from, to] = [come ? 0 : count, gone ? 0 : count];
+    const part = { removed: removed.slice(old, (old += from)), added: added.slice(fresh, (fresh += to)), same: !gone && !come };
+    const last = parts.at(-1);
+    if (last && !last.same && !part.same) {
+      last.removed.push(...part.removed);
+      last.added.push(...part.added);
+    } else parts.push(part);
+  }
+  return parts;
+}
+
+function hunkRows(hunk: ChangedFile['hunks'][number], file: number, { split, blanks }: Drawing, put: (row: Row & { kind: 'line' }) => void, note: (row: Row) => void): { old: number; new: number } {
   const { lines: chunk } = hunk;
   let [old, fresh] = [hunk.old, hunk.new];
   for (let at = 0; at < chunk.length;) {
@@ -110,21 +132,32 @@ function hunkRows(hunk: ChangedFile['hunks'][number], file: number, split: boole
         else if (is === 'old') removed.push({ chunk, at, n: old++, sign: '-' });
         else added.push({ chunk, at, n: fresh++, sign: '+' });
       }
-      removed.forEach((line, i) => {
-        const other = added[i];
-        if (!other) return;
-        line.other = (chunk[other.at] ?? '').slice(1);
-        other.other = (chunk[line.at] ?? '').slice(1);
-      });
-      if (split) for (let i = 0; i < Math.max(removed.length, added.length); i++) put({ kind: 'line', file, change: i === 0, old: removed[i], new: added[i] });
-      else {
-        removed.forEach((line, i) => put({ kind: 'line', file, change: i === 0, old: line }));
-        added.forEach((line, i) => put({ kind: 'line', file, change: i === 0 && !removed.length, new: line }));
-      }
+      for (const part of blanks ? parted(removed, added) : [{ removed, added, same: false }]) blockRows(part, file, split, put);
       for (const text of notes) note({ kind: 'note', file, text });
     }
   }
   return { old, new: fresh };
+}
+
+function blockRows({ removed, added, same }: { removed: Line[]; added: Line[]; same: boolean }, file: number, split: boolean, put: (row: Row & { kind: 'line' }) => void): void {
+  if (same) {
+    added.forEach((line, i) => {
+      const old = removed[i];
+      put({ kind: 'line', file, change: false, old: old && { ...old, sign: '' }, new: { ...line, sign: '' } });
+    });
+    return;
+  }
+  removed.forEach((line, i) => {
+    const other = added[i];
+    if (!other) return;
+    line.other = text(other);
+    other.other = text(line);
+  });
+  if (split) for (let i = 0; i < Math.max(removed.length, added.length); i++) put({ kind: 'line', file, change: i === 0, old: removed[i], new: added[i] });
+  else {
+    removed.forEach((line, i) => put({ kind: 'line', file, change: i === 0, old: line }));
+    added.forEach((line, i) => put({ kind: 'line', file, change: i === 0 && !removed.length, new: line }));
+  }
 }
 
 /** A file or folder of the tree. */
