@@ -98,11 +98,11 @@ func (s *Service) lookAfterCrash(ctx context.Context) error {
 		if rec.Options.Terminal == nil {
 			continue
 		}
-		if err := record.Interrupt(ctx, s.deps.Store, rec); err != nil {
-			return err
-		}
 		if err := s.deps.Casts.Repair(rec.ID, []byte("[0.000000, \"m\", \"interrupted\"]\n")); err != nil {
 			s.deps.Log.Warn("the file of an interrupted terminal recording cannot be repaired", "recording", rec.ID, "err", err)
+		}
+		if err := record.Interrupt(ctx, s.deps.Store, rec); err != nil {
+			return err
 		}
 		s.deps.Log.Warn("a terminal's recording was interrupted; it is kept up to its last moment", "recording", rec.ID)
 	}
@@ -233,7 +233,7 @@ func (s *session) begin(ctx context.Context, r Request) (rec human.Recording, fi
 	if s.trouble != nil {
 		return rec, nil, human.Wrap(human.Unavailable, s.trouble, "nothing can be recorded, because earlier recordings cannot be read; start the terminal without recording, or restart Deskbell")
 	}
-	rec = header(s.deps.NewID(), s.op.ID, s.by.Name, s.deps.System, s.start, human.TerminalOptions{Shell: s.shell.Name, Folder: s.folder, Suggested: len(Suggested(s.op))})
+	rec = header(s.deps.NewID(), s.op.ID, s.by.Name, s.deps.System, s.start, human.TerminalOptions{Shell: s.shell.Name, Folder: s.folder, Suggested: len(kind.Commands(s.op))})
 	if err := s.deps.Store.Create(ctx, rec); err != nil {
 		return rec, nil, err
 	}
@@ -271,9 +271,6 @@ func (s *Service) remove(dir string) {
 		s.deps.Log.Warn("a shell's files could not be removed", "folder", dir, "err", err)
 	}
 }
-
-// suggested are the commands of the session's operation.
-func (s *session) suggested() []string { return Suggested(s.op) }
 
 // find is the session of an operation; nil without one.
 func (s *Service) find(id human.OperationID) *session {
@@ -328,7 +325,7 @@ func (s *Service) suggestions(ctx context.Context, by human.Actor, op human.Oper
 		return known.suggestions
 	}
 	all := []Suggestion{}
-	for _, text := range Suggested(op) {
+	for _, text := range kind.Commands(op) {
 		one := Suggestion{Text: text, Decision: "ask", Risk: human.HighRisk, Reasons: []human.Sentence{}}
 		v, err := s.deps.Judge(ctx, by, text, folder)
 		if err != nil {
@@ -365,7 +362,7 @@ func (s *Service) Stop(ctx context.Context, by human.Actor, id human.OperationID
 	return s.State(ctx, by, id)
 }
 
-// Connect takes hold of the terminal of an operation: its last output comes first. A page that was connected is let go.
+// Connect takes hold of the terminal of an operation: its last output comes first. A page that was connected is disconnected.
 func (s *Service) Connect(ctx context.Context, by human.Actor, id human.OperationID) (*Connection, error) {
 	if _, err := s.claimed(ctx, by, id); err != nil {
 		return nil, err

@@ -98,8 +98,8 @@ export function gutter(marks: readonly Mark[], commands: readonly TerminalComman
   });
 }
 
-/** Bytes after which what was drawn is acknowledged: far below what the server sends unacknowledged, so that it never waits for us. */
-const step = 128 * 1024;
+/** Bytes after which what was drawn is acknowledged, so that the server sends on while the rest is drawn. */
+const step = 16 * 1024;
 
 /** Counts the bytes that were drawn, and says when to acknowledge how many more. */
 export class Acks {

@@ -269,9 +269,11 @@ export class Xterm implements Drawn {
     this.#placed = this.#placed.filter(({ start }) => !start.isDisposed);
     this.#masked = this.#masked.filter(({ marker }) => !marker.isDisposed);
     const marks = this.#placed.map(({ id, start, end }): Mark => ({ id, line: start.line, end: end ? end.line : here }));
+    // At the start of a line only as long as it lasts: after Enter the cursor stands at one, too, until the shell shows input again.
+    const now = this.#echo || active.cursorX > 0 ? [] : [{ row: here - top, cell: 0 }];
     const beside: Beside = {
       rows: own ? gutter(marks, this.#commands, top, rows) : [],
-      masked: own ? this.#masked.map(({ marker, cell }) => ({ row: marker.line - top, cell })).filter(({ row }) => row >= 0 && row < rows) : [],
+      masked: own ? [...this.#masked.map(({ marker, cell }) => ({ row: marker.line - top, cell })), ...now].filter(({ row }) => row >= 0 && row < rows) : [],
       cursor: own && here - top < rows ? here - top : -1,
       cell: { w: screen.width / cols, h: screen.height / rows },
     };
