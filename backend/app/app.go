@@ -38,6 +38,7 @@ import (
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
 	"deskbell/backend/record/masking"
+	"deskbell/backend/record/retention"
 	"deskbell/backend/record/term"
 	"deskbell/backend/store/attachments"
 	"deskbell/backend/store/backups"
@@ -99,7 +100,9 @@ type App struct {
 	plans     *plan.Service
 	stepUp    *stepup.Service
 
-	outbox  *outbox.Service
+	outbox    *outbox.Service
+	retention *retention.Service
+
 	samples *cli.Samples
 	api     *api.Server
 	callers *callers.Service
@@ -167,6 +170,7 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 	a.openTerminals()
 	a.openPlans()
 	a.openOutbox()
+	a.openRetention()
 	if err = a.openStepUp(ctx); err != nil {
 		return nil, err
 	}
@@ -283,6 +287,7 @@ func (a *App) jobs() map[string]func(context.Context) error {
 		"callers":     a.callers.Run,
 		"audits":      a.audits.Run,
 		"outbox":      a.outbox.Run,
+		"retention":   a.retention.Run,
 		"updates":     a.watchUpdates,
 		"backups":     func(ctx context.Context) error { a.backups.Run(ctx, a.log); return nil },
 		"attachments": func(ctx context.Context) error { return a.attachments.Run(ctx, a.queue.Names, a.log) },

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"time"
 )
 
 // AttachmentID names a file by its bytes: AttachmentPrefix and their SHA-256, in lower-case hex.
@@ -45,6 +46,8 @@ type Attachment struct {
 	Height int             `json:"height,omitempty"`
 	Check  AttachmentCheck `json:"check" enum:"clean,masked,not_checked" doc:"Whether it was looked through for secrets. Only texts that operators attach are."`
 	Masked int             `json:"masked,omitempty" doc:"How many secrets were found and masked."`
+
+	Removed *time.Time `json:"removed_at,omitempty" doc:"When retention removed its bytes; only where one file is asked for."`
 }
 
 // MaxAttachments is how many files a request may have, and an answer. LargestAttachment bounds each, in bytes; its type may allow fewer.

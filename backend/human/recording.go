@@ -126,6 +126,9 @@ type Recording struct {
 	MaxBytes    int64            `json:"max_bytes"`
 	MaxElapsed  int64            `json:"max_elapsed_ns"`
 	NearLimit   bool             `json:"near_limit" doc:"It will be stopped soon: a tenth of a limit is left, or two minutes."`
+
+	PicturesRemoved *time.Time `json:"pictures_removed_at,omitempty" doc:"When retention removed its pictures and what its terminal printed."`
+	Removed         *time.Time `json:"removed_at,omitempty" doc:"When retention removed all that was recorded. This header stays."`
 }
 
 // Running says whether the recording continues, paused or not.

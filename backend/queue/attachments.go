@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"slices"
+	"time"
 
 	"deskbell/backend/human"
 )
@@ -19,6 +20,8 @@ type Files interface {
 	Sent(ctx context.Context, by human.Actor, id human.AttachmentID) (human.Attachment, error)
 	// Named returns the operations that may name a file.
 	Named(ctx context.Context, id human.AttachmentID) ([]human.OperationID, error)
+	// Removed says when retention removed the bytes of a file; nil where it did not.
+	Removed(ctx context.Context, id human.AttachmentID) (*time.Time, error)
 	// Read returns the bytes, once they are found to be those that the id stands for.
 	Read(ctx context.Context, id human.AttachmentID) ([]byte, error)
 	// JPEG returns an image, opaque and at most so many pixels wide.
@@ -112,12 +115,16 @@ func (q *Queue) Attachment(ctx context.Context, by human.Actor, id human.Attachm
 			op = op.ForAgent()
 		}
 		if a, is := op.Attached(id); is {
-			return a, nil
+			a.Removed, err = q.opts.Files.Removed(ctx, id)
+			return a, err
 		}
 	}
 	a, err := q.opts.Files.Sent(ctx, by, id)
 	if isNotFound(err) {
 		return a, none
+	}
+	if err == nil {
+		a.Removed, err = q.opts.Files.Removed(ctx, id)
 	}
 	return a, err
 }

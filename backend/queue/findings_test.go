@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -157,7 +156,7 @@ func TestNothingThatWasCutOrDraftedReachesTheAgent(t *testing.T) {
 		got, err := q.Get(t.Context(), bot, op.ID)
 		page, listErr := q.List(t.Context(), bot, queue.Filter{})
 		history, historyErr := q.History(t.Context(), bot, op.ID)
-		summary, summaryErr := q.Summary(t.Context(), bot, 0, time.Time{})
+		summary, summaryErr := q.Summary(t.Context(), bot, queue.SummaryQuery{})
 		var followed []human.Entry
 		for e, followErr := range q.Follow(t.Context(), bot, 0) {
 			err = errors.Join(err, followErr)
@@ -199,8 +198,8 @@ func TestNothingThatWasCutOrDraftedReachesTheAgent(t *testing.T) {
 	if text := fmt.Sprint(*last.Answer); last.Type != human.Finished || strings.Contains(text, "quagga") || last.Answer.SummaryID != "sum_1" {
 		t.Errorf("the journal's last event is %s: %s", last.Type, text)
 	}
-	summary, err := q.Summary(t.Context(), bot, 0, time.Time{})
-	if err != nil || strings.Count(summary.Text, "zebra") != 1 || !strings.Contains(summary.Text, "- Finding (e1): the zebra is striped\n- Suggestion (e2): feed the okapi\n") {
+	summary, err := q.Summary(t.Context(), bot, queue.SummaryQuery{})
+	if err != nil || strings.Count(summary.Text, "zebra") != 1 || !strings.Contains(summary.Text, "  - Finding (e1): the zebra is striped\n\n## Advice\n- Of "+string(op.ID)+", e2: feed the okapi\n") {
 		t.Errorf("get_summary tells: %s, %v", summary.Text, err)
 	}
 }

@@ -90,11 +90,11 @@ func TestRingAnswerWait(t *testing.T) {
 	if got.Result == nil || got.Result.HumanInput != "Plain" || got.Result.By != mei || got.Result.Summary != "Plain: 1 key finding" {
 		t.Errorf("the agent read %+v", got.Result)
 	}
-	summary, err := q.Summary(t.Context(), bot, 0, time.Time{})
+	summary, err := q.Summary(t.Context(), bot, queue.SummaryQuery{})
 	if err != nil || !strings.Contains(summary.Text, "Said: Plain") || len(summary.Operations) != 1 {
 		t.Errorf("summary (H4) %q, %v", summary.Text, err)
 	}
-	if theirs, err := q.Summary(t.Context(), other, 0, time.Time{}); err != nil || len(theirs.Operations) != 0 {
+	if theirs, err := q.Summary(t.Context(), other, queue.SummaryQuery{}); err != nil || len(theirs.Operations) != 0 {
 		t.Errorf("another agent's summary has %d operations, %v", len(theirs.Operations), err)
 	}
 }

@@ -742,6 +742,42 @@ func (s *store) Delete(_ context.Context, id human.RecordingID) error {
 	return nil
 }
 
+func (s *store) Expire(_ context.Context, id human.RecordingID, at time.Time, whole bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, is := s.recs[id]
+	if !is {
+		return human.Errorf(human.NotFound, "no recording %s", id)
+	}
+	if r.Running() {
+		return human.Errorf(human.Conflict, "recording %s is still being made", id)
+	}
+	if r.PicturesRemoved == nil {
+		r.PicturesRemoved = &at
+	}
+	if whole {
+		if r.Removed == nil {
+			r.Removed = &at
+		}
+		delete(s.events, id)
+		delete(s.edits, id)
+	}
+	s.recs[id] = r
+	return nil
+}
+
+func (s *store) EventBytes(context.Context) (map[human.RecordingID]int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[human.RecordingID]int64{}
+	for id, events := range s.events {
+		if len(events) > 0 {
+			all[id] = int64(len(events))
+		}
+	}
+	return all, nil
+}
+
 func (s *store) breaks(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

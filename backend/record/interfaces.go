@@ -164,6 +164,11 @@ type Store interface {
 	// SetEdits stores edits whose Version is that of the stored ones and returns them with the next version;
 	// a Conflict error when it is not.
 	SetEdits(ctx context.Context, id human.RecordingID, e human.Edits) (human.Edits, error)
+	// Expire notes that retention removes the pictures and the cast of a recording that has ended, or with whole all of it: then its
+	// events and edits are removed with the note. A note that is there stays. NotFound without the recording, Conflict while it runs.
+	Expire(ctx context.Context, id human.RecordingID, at time.Time, whole bool) error
+	// EventBytes is how many bytes the events of each recording take.
+	EventBytes(ctx context.Context) (map[human.RecordingID]int64, error)
 	// Delete removes the recording and all that belongs to it; NotFound without. What was deleted is
 	// overwritten, not only unlinked, where the medium allows.
 	Delete(ctx context.Context, id human.RecordingID) error

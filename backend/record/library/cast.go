@@ -18,6 +18,9 @@ func (l *Library) Cast(ctx context.Context, by human.Actor, id human.RecordingID
 	if err != nil {
 		return Export{}, err
 	}
+	if r.PicturesRemoved != nil {
+		return Export{}, human.Errorf(human.NotFound, "what a terminal printed in recording %s was removed on %s by retention", id, dayOf(r.PicturesRemoved))
+	}
 	edits, err := l.deps.Store.Edits(ctx, id)
 	if err != nil {
 		return Export{}, err

@@ -228,6 +228,9 @@ func (f *finder) recorded(ctx context.Context, r human.Ref, e *Evidence) error {
 	if err != nil {
 		return err
 	}
+	if o.Removed != nil {
+		return human.Errorf(human.NotFound, "evidence %s of operation %s cannot be read: its recording was removed on %s by retention", e.Label, f.op.ID, dayOf(o.Removed))
+	}
 	when := func(elapsed int64) {
 		moment := o.StartedAt.Add(time.Duration(elapsed))
 		e.Elapsed, e.At = &elapsed, &moment
@@ -246,11 +249,18 @@ func (f *finder) recorded(ctx context.Context, r human.Ref, e *Evidence) error {
 		if a.Pick != nil {
 			e.Picked = a.Pick.Text
 		}
+		if o.PicturesRemoved != nil {
+			e.Missing = "its pictures were removed on " + dayOf(o.PicturesRemoved) + " by retention"
+			return nil
+		}
 		e.show(EvidencePicture{"before", a.Before}, EvidencePicture{"after", a.After})
 		if f.by.Role == human.Agent && !o.edits.SharePictures && o.shown[a.ID] {
 			e.Missing = "its operator shares no pictures"
 		}
 		return nil
+	}
+	if r.Kind == human.RefPicture && o.PicturesRemoved != nil {
+		return human.Errorf(human.NotFound, "evidence %s of operation %s cannot be read: its picture was removed on %s by retention", e.Label, f.op.ID, dayOf(o.PicturesRemoved))
 	}
 	if r.Kind == human.RefPicture {
 		for _, a := range o.actions {
@@ -316,6 +326,10 @@ func (f *finder) open(ctx context.Context, id human.RecordingID) (*opened, error
 	}
 	if err != nil {
 		return nil, err
+	}
+	if r.Removed != nil {
+		f.recordings[id] = &opened{Recording: r}
+		return f.recordings[id], nil
 	}
 	o := &opened{Recording: r, all: map[string]bool{}, shots: map[string]bool{}, shown: map[string]bool{}}
 	if o.edits, err = l.deps.Store.Edits(ctx, id); err != nil {

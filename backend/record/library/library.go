@@ -5,9 +5,11 @@ package library
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/kind"
@@ -180,7 +182,11 @@ func following(all []human.Action, id string, seq uint64) []human.Action {
 
 // Events returns at most limit (0 is 1000) raw events with a seq greater than after. Operators only.
 func (l *Library) Events(ctx context.Context, by human.Actor, id human.RecordingID, after uint64, limit int) (RecordedEvents, error) {
-	if _, _, err := l.openAll(ctx, by, id); err != nil {
+	r, _, err := l.openAll(ctx, by, id)
+	if err == nil {
+		err = expired(r)
+	}
+	if err != nil {
 		return RecordedEvents{}, err
 	}
 	if limit == 0 {
@@ -234,6 +240,30 @@ func (l *Library) Delete(ctx context.Context, by human.Actor, id human.Recording
 	return nil
 }
 
+// Expire removes the pictures and the cast of a recording that has ended, or with whole all that was recorded. A note of it comes
+// first, so that nothing that is half removed is shown as being there; called again, it removes what is left. See record.Store.
+func (l *Library) Expire(ctx context.Context, id human.RecordingID, at time.Time, whole bool) error {
+	if err := l.deps.Store.Expire(ctx, id, at, whole); err != nil {
+		return err
+	}
+	l.forget(id)
+	err := l.deps.Pictures.Delete(ctx, id)
+	if l.deps.Casts != nil {
+		err = errors.Join(err, l.deps.Casts.Delete(id))
+	}
+	return err
+}
+
+// expired is the error for a recording that retention removed; nil where it is there.
+func expired(r human.Recording) error {
+	if r.Removed == nil {
+		return nil
+	}
+	return human.Errorf(human.NotFound, "recording %s was removed on %s by retention", r.ID, dayOf(r.Removed))
+}
+
+func dayOf(at *time.Time) string { return at.Format(time.DateOnly) }
+
 // A book is a recording as it was read last, in one language. Reading on costs what has come since.
 type book struct {
 	id       human.RecordingID
@@ -276,14 +306,27 @@ func (l *Library) forget(id human.RecordingID) {
 	l.books = slices.DeleteFunc(l.books, func(b *book) bool { return b.id == id })
 }
 
-// read derives the actions of a recording as far as it goes now, without its edits.
+// read derives the actions of a recording as far as it goes now, without its edits and without pictures that were removed.
 func (l *Library) read(ctx context.Context, id human.RecordingID, language string) (*book, []human.Action, error) {
+	r, err := l.deps.Store.Recording(ctx, id)
+	if err == nil {
+		err = expired(r)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	b, err := l.readOn(ctx, id, language)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer b.mu.Unlock()
-	return b, slices.Clone(b.all), nil
+	all := slices.Clone(b.all)
+	if r.PicturesRemoved != nil {
+		for i := range all {
+			all[i].Before, all[i].After = "", ""
+		}
+	}
+	return b, all, nil
 }
 
 // readOn brings the book of a recording up to date, and returns it locked.

@@ -34,11 +34,15 @@ func (l *Library) Picture(ctx context.Context, by human.Actor, id human.Recordin
 	if err != nil {
 		return Picture{}, err
 	}
-	if _, _, err = l.open(ctx, by, id); err != nil {
+	r, _, err := l.open(ctx, by, id)
+	if err != nil {
 		return Picture{}, err
 	}
 	if !pictureID(picture) {
 		return Picture{}, noPicture(id, picture)
+	}
+	if r.PicturesRemoved != nil {
+		return Picture{}, human.Errorf(human.NotFound, "the pictures of recording %s were removed on %s by retention", id, dayOf(r.PicturesRemoved))
 	}
 	look.Masked = look.Masked || by.Role == human.Agent
 	var edits human.Edits

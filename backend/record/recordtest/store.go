@@ -39,6 +39,7 @@ func Store(t *testing.T, open StoreOpener) {
 		{"events are counted by source", counts},
 		{"edits go from version to version", edits},
 		{"what is deleted is gone, and only that", deletes},
+		{"what expires leaves a note, and of the whole nothing else", expires},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &fixture{t: t, dir: t.TempDir(), open: open}
@@ -249,6 +250,7 @@ func notFound(t *testing.T, s *fixture) {
 	_, err = s.store.SetEdits(ctx, id, human.Edits{})
 	wants(t, "set edits", err, human.NotFound)
 	wants(t, "delete", s.store.Delete(ctx, id), human.NotFound)
+	wants(t, "expire", s.store.Expire(ctx, id, begun, true), human.NotFound)
 	n := 0
 	for _, err := range s.store.Events(ctx, id, 0) {
 		wants(t, "events", err, human.NotFound)
@@ -493,4 +495,53 @@ func deletes(t *testing.T, s *fixture) {
 	s.reopen()
 	_, err = s.store.Recording(ctx, r.ID)
 	wants(t, "after a restart", err, human.NotFound)
+}
+
+func expires(t *testing.T, s *fixture) {
+	ctx := context.Background()
+	r, other := s.create(1), s.create(2)
+	s.append(r, events(1, 2000)...)
+	s.append(other, events(1, 3)...)
+	wants(t, "expiring one that runs", s.store.Expire(ctx, r.ID, begun, true), human.Conflict)
+	r.State = human.RecordingStopped
+	s.append(r)
+	if _, err := s.store.SetEdits(ctx, r.ID, human.Edits{ShareText: true}); err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := s.store.EventBytes(ctx)
+	if err != nil || bytes[r.ID] <= bytes[other.ID] || bytes[other.ID] == 0 {
+		t.Errorf("the events have %v bytes: %v", bytes, err)
+	}
+	first, later := begun.Add(time.Hour), begun.Add(2*time.Hour)
+	expire := func(at time.Time, whole bool) human.Recording {
+		t.Helper()
+		if err := s.store.Expire(ctx, r.ID, at, whole); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.store.Recording(ctx, r.ID)
+		if err != nil || got.PicturesRemoved == nil || !got.PicturesRemoved.Equal(first) {
+			t.Fatalf("its pictures were removed at %v: %v", got.PicturesRemoved, err)
+		}
+		return got
+	}
+	if got := expire(first, false); got.Removed != nil {
+		t.Errorf("it was removed at %v", got.Removed)
+	}
+	same(t, "without its pictures", s.events(r.ID, 0), events(1, 2000))
+	for _, at := range []time.Time{later, later.Add(time.Hour)} {
+		if got := expire(at, true); got.Removed == nil || !got.Removed.Equal(later) || got.OperationID != r.OperationID {
+			t.Errorf("expired it is %+v", got)
+		}
+	}
+	s.reopen()
+	if all := s.events(r.ID, 0); len(all) > 0 {
+		t.Errorf("%d events are left", len(all))
+	}
+	if e, err := s.store.Edits(ctx, r.ID); err != nil || e.Version != 0 || e.ShareText {
+		t.Errorf("edits are left: %+v, %v", e, err)
+	}
+	same(t, "another's events", s.events(other.ID, 0), events(1, 3))
+	if bytes, err := s.store.EventBytes(ctx); err != nil || bytes[r.ID] != 0 || bytes[other.ID] == 0 {
+		t.Errorf("afterwards the events have %v bytes: %v", bytes, err)
+	}
 }

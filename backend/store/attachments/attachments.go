@@ -4,6 +4,7 @@
 //	attachments/SHA-256/data        the bytes
 //	attachments/SHA-256/by-ID.json  what one who sent them said of them
 //	attachments/SHA-256/for-ID      an operation that may name them; empty
+//	attachments/SHA-256/removed     when retention removed the bytes
 //
 // The operation itself is what counts: a for- file is written before it, and only says where to look.
 package attachments
@@ -179,6 +180,9 @@ func (s *Store) write(ctx context.Context, w sent, data []byte) error {
 			return s.unwritten(err)
 		}
 		s.used += int64(len(data))
+		if err := os.Remove(filepath.Join(dir, removedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s.unwritten(err)
+		}
 	}
 	said, err := json.Marshal(w)
 	if err != nil {
@@ -268,6 +272,9 @@ func (s *Store) Keep(ctx context.Context, by human.Actor, op human.OperationID, 
 		return a, err
 	}
 	dir, err := s.folder(id)
+	if err == nil {
+		err = there(id, dir)
+	}
 	if err != nil {
 		return a, err
 	}
@@ -300,6 +307,9 @@ func (s *Store) Named(_ context.Context, id human.AttachmentID) ([]human.Operati
 // Read implements queue.Files.
 func (s *Store) Read(_ context.Context, id human.AttachmentID) ([]byte, error) {
 	dir, err := s.folder(id)
+	if err == nil {
+		err = there(id, dir)
+	}
 	if err != nil {
 		return nil, err
 	}

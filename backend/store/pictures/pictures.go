@@ -368,6 +368,31 @@ func (s *Store) Delete(ctx context.Context, id human.RecordingID) error {
 	return nil
 }
 
+// Bytes implements retention.Sizes: pictures, and what else is in the folder of a recording.
+func (s *Store) Bytes(id human.RecordingID) (bytes int64, err error) {
+	dir, err := s.folder(id)
+	if err != nil {
+		return 0, err
+	}
+	err = filepath.WalkDir(filepath.Dir(dir), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return bytes, nil // there are none, or they are being deleted
+	}
+	if err != nil {
+		return 0, human.Wrap(human.Internal, err, "the pictures in %s cannot be counted", dir)
+	}
+	return bytes, nil
+}
+
 func erase(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"deskbell/backend/plan"
 	"deskbell/backend/queue"
 	"deskbell/backend/record"
+	"deskbell/backend/record/retention"
 	"deskbell/backend/summary"
 )
 
@@ -59,6 +60,14 @@ func (s Settings) Recorder() record.Options {
 	}
 	return record.Options{
 		MaxElapsed: time.Duration(s.Recording.MaxMinutes) * time.Minute, MaxBytes: int64(s.Recording.MaxMegabytes) * 1e6, Exclude: exclude,
+	}
+}
+
+// Retained are the rules of what is removed once it is old or too much.
+func (s Settings) Retained() retention.Rules {
+	const day = 24 * time.Hour
+	return retention.Rules{
+		Pictures: time.Duration(s.Retention.PicturesDays) * day, Recordings: time.Duration(s.Retention.RecordingsDays) * day, Bytes: int64(s.Retention.MaxMegabytes) * 1e6,
 	}
 }
 

@@ -24,6 +24,14 @@ type Settings struct {
 	Updates       Updates
 	Phone         Phone
 	Sinks         Sinks
+	Retention     Retention
+}
+
+// Retention are the settings of removing what is old or too much; 0 is never.
+type Retention struct {
+	PicturesDays   int
+	RecordingsDays int
+	MaxMegabytes   int // of 1,000,000 bytes
 }
 
 // Sinks are where finished requests go besides the journal (H15).
@@ -389,6 +397,21 @@ var Table = []Setting{
 		Doc:   "Operators who all have to agree on a plan, by name.",
 		check: checkNames,
 		bind:  func(s *Settings) any { return &s.Plan.Operators },
+	},
+	{
+		Key: "retention.pictures_days", Default: 0, Min: 0, Max: 3660, Unit: "days",
+		Doc:  "Remove pictures, what terminals printed and attached files of requests that ended this many days ago. 0: never.",
+		bind: func(s *Settings) any { return &s.Retention.PicturesDays },
+	},
+	{
+		Key: "retention.recordings_days", Default: 0, Min: 0, Max: 3660, Unit: "days",
+		Doc:  "Remove recordings, with all that was recorded, of requests that ended this many days ago. 0: never.",
+		bind: func(s *Settings) any { return &s.Retention.RecordingsDays },
+	},
+	{
+		Key: "retention.max_megabytes", Default: 0, Min: 0, Max: 10_000_000, Unit: "megabytes",
+		Doc:  "Remove the oldest while recordings and attached files take more: pictures, what terminals printed and files first, then recordings. 0: no limit.",
+		bind: func(s *Settings) any { return &s.Retention.MaxMegabytes },
 	},
 	{
 		Key: "sinks.knowledge", Default: true, Restart: true,

@@ -34,6 +34,8 @@ const (
 	factInterrupted
 	factSeen
 	factAnswered
+
+	factFlags = 6 // how many there are
 )
 
 var factRisks = []human.Risk{"", human.LowRisk, human.MediumRisk, human.HighRisk, human.CriticalRisk}

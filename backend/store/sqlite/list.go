@@ -341,7 +341,7 @@ func (l *list) counted(ctx context.Context, limit int) ([]place, error) {
 		return nil, err
 	}
 	places := []place{} // the newest first
-	err = l.eachFact(ctx, v.from, v.to, "DESC", func(n int64, f fact) error {
+	err = l.eachFact(ctx, v.from, v.to, "ORDER BY chunk DESC", true, func(n int64, f fact) error {
 		if v.takes(f) && v.inTime(f.requested()) && (l.filter.Order != queue.Newest || l.from.n == 0 || n < l.from.n) {
 			places = append(places, place{n: n})
 		}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"iter"
 	"strconv"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -304,13 +305,65 @@ func (r Recordings) SetEdits(ctx context.Context, id human.RecordingID, e human.
 	return next, nil
 }
 
+// Expire implements record.Store. What is removed is overwritten, as by Delete.
+func (r Recordings) Expire(ctx context.Context, id human.RecordingID, at time.Time, whole bool) error {
+	return r.erasing(ctx, func(ctx context.Context, w *writer) error {
+		var n int64
+		var data []byte
+		if err := w.conn.QueryRowContext(ctx, `SELECT n, data FROM recordings WHERE recording_id = ?`, id).Scan(&n, &data); err != nil {
+			return missing(err, id)
+		}
+		var rec human.Recording
+		if err := json.Unmarshal(data, &rec); err != nil {
+			return r.damaged(id, err)
+		}
+		if rec.Running() {
+			return human.Errorf(human.Conflict, "recording %s is still being made; stop it first, or discard it", id)
+		}
+		at = at.UTC()
+		if rec.PicturesRemoved == nil {
+			rec.PicturesRemoved = &at
+		}
+		if whole && rec.Removed == nil {
+			rec.Removed = &at
+		}
+		data, err := json.Marshal(rec)
+		if err == nil {
+			_, err = w.conn.ExecContext(ctx, `UPDATE recordings SET data = ? WHERE n = ?`, string(data), n)
+		}
+		if err != nil || !whole {
+			return err
+		}
+		for _, remove := range []string{
+			`UPDATE recordings SET edits = '' WHERE n = ?`, `DELETE FROM recorded WHERE recording = ?`,
+			`DELETE FROM recorded_texts WHERE recording = ?`, `INSERT INTO recorded_texts (recording, moments, body) VALUES (?, '[]', '')`,
+		} {
+			if _, err := w.conn.ExecContext(ctx, remove, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// EventBytes implements record.Store.
+func (r Recordings) EventBytes(ctx context.Context) (map[human.RecordingID]int64, error) {
+	all := map[human.RecordingID]int64{}
+	err := r.store.rows(ctx, `SELECT r.recording_id, sum(length(e.events)) FROM recorded AS e JOIN recordings AS r ON r.n = e.recording GROUP BY e.recording`, nil,
+		func(rows *sql.Rows) error {
+			var id human.RecordingID
+			var bytes int64
+			err := rows.Scan(&id, &bytes)
+			all[id] = bytes
+			return err
+		})
+	return all, r.store.fail(ctx, err)
+}
+
 // Delete implements record.Store. What is deleted is overwritten with zeros in the file, and the write-ahead
 // log, which has it as well, is emptied.
 func (r Recordings) Delete(ctx context.Context, id human.RecordingID) error {
-	err := r.store.do(ctx, func(ctx context.Context, w *writer) error {
-		if _, err := w.conn.ExecContext(ctx, `PRAGMA secure_delete = ON`); err != nil {
-			return err
-		}
+	return r.erasing(ctx, func(ctx context.Context, w *writer) error {
 		done, err := w.conn.ExecContext(ctx, `DELETE FROM recordings WHERE recording_id = ?`, id)
 		if err != nil {
 			return err
@@ -319,6 +372,16 @@ func (r Recordings) Delete(ctx context.Context, id human.RecordingID) error {
 			return err
 		}
 		return missing(sql.ErrNoRows, id)
+	})
+}
+
+// erasing runs work, which overwrites what it deletes, in a transaction, and empties the write-ahead log.
+func (r Recordings) erasing(ctx context.Context, work func(context.Context, *writer) error) error {
+	err := r.store.do(ctx, func(ctx context.Context, w *writer) error {
+		if _, err := w.conn.ExecContext(ctx, `PRAGMA secure_delete = ON`); err != nil {
+			return err
+		}
+		return work(ctx, w)
 	})
 	if err != nil {
 		return err

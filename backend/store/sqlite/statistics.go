@@ -6,7 +6,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"deskbell/backend/human"
@@ -112,9 +114,10 @@ func dayNumber(t time.Time) int {
 	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400)
 }
 
-// eachFact calls each for every fact of requests between two times, and of some others, chunk by chunk.
-func (s *Store) eachFact(ctx context.Context, from, to int64, order string, each func(n int64, f fact) error) error {
-	return s.built(ctx, `SELECT chunk, facts FROM facts WHERE last >= ? AND first < ? ORDER BY chunk `+order, []any{from, to}, func(rows *sql.Rows) error {
+// eachFact calls each for every fact of requests between two times, and of some others, chunk by chunk; more is the end of the
+// query, and descending says that it is in that order.
+func (s *Store) eachFact(ctx context.Context, from, to int64, more string, descending bool, each func(n int64, f fact) error) error {
+	return s.built(ctx, `SELECT chunk, facts FROM facts WHERE last >= ? AND first < ? `+more, []any{from, to}, func(rows *sql.Rows) error {
 		var number int64
 		var chunk sql.RawBytes
 		if err := rows.Scan(&number, &chunk); err != nil {
@@ -125,7 +128,7 @@ func (s *Store) eachFact(ctx context.Context, from, to int64, order string, each
 		}
 		for i := range len(chunk) / factSize {
 			at := i * factSize
-			if order == "DESC" {
+			if descending {
 				at = len(chunk) - factSize - at
 			}
 			f := fact(chunk[at : at+factSize])
@@ -137,51 +140,77 @@ func (s *Store) eachFact(ctx context.Context, from, to int64, order string, each
 	})
 }
 
-// A tally counts some operations.
-type tally struct {
-	sums     sums
-	see, ans []uint16 // queue.SpanOf
+// A reading of a fact is what tallies count of it, made once for all of them.
+type reading struct {
+	end, flags uint8
+	see, ans   int // queue.SpanOf; below 0 where there is none
 }
 
-type sums struct {
-	requests, decisions, approved, overdue, interruptions int
-	ends                                                  [8]int // by queue.Ends
-}
-
-func (t *tally) count(f fact) {
-	t.sums.requests++
-	t.sums.decisions += f.has(factDecided)
-	t.sums.approved += f.has(factApproved)
-	t.sums.overdue += f.has(factOverdue)
-	t.sums.interruptions += f.has(factInterrupted)
-	t.sums.ends[f.end()&7]++
+func read(f fact) reading {
+	r := reading{end: f.end() & 7, flags: f[3] & (1<<factFlags - 1), see: -1, ans: -1}
 	if f.has(factSeen) > 0 {
-		t.see = append(t.see, uint16(f.seenAfter()))
+		r.see = f.seenAfter()
 	}
 	if f.has(factAnswered) > 0 {
-		t.ans = append(t.ans, uint16(f.answeredIn()))
+		r.ans = f.answeredIn()
+	}
+	return r
+}
+
+// A tally counts some operations.
+type tally struct {
+	ends     [8]uint32 // by queue.Ends
+	flags    [1 << factFlags]uint32
+	see, ans spans
+}
+
+func (t *tally) count(r reading) {
+	t.ends[r.end]++
+	t.flags[r.flags]++
+	if r.see >= 0 {
+		t.see.count(r.see)
+	}
+	if r.ans >= 0 {
+		t.ans.count(r.ans)
 	}
 }
 
-// figures are those of all tallies together.
-func figures(tallies []*tally) queue.Figures {
-	f := queue.Figures{Ends: map[queue.End]int{}}
-	var see, ans spans
-	for _, t := range tallies {
-		f.Requests += t.sums.requests
-		f.Decisions += t.sums.decisions
-		f.Approved += t.sums.approved
-		f.Overdue += t.sums.overdue
-		f.Interruptions += t.sums.interruptions
-		for i, end := range queue.Ends {
-			if n := t.sums.ends[i]; n > 0 {
-				f.Ends[end] += n
+func (t *tally) add(other *tally) {
+	for i, n := range other.ends {
+		t.ends[i] += n
+	}
+	for i, n := range other.flags {
+		t.flags[i] += n
+	}
+	t.see.add(&other.see)
+	t.ans.add(&other.ans)
+}
+
+// requests is how many operations were counted.
+func (t *tally) requests() (n int) {
+	for _, of := range t.ends {
+		n += int(of)
+	}
+	return n
+}
+
+func (t *tally) figures() queue.Figures {
+	f := queue.Figures{Requests: t.requests(), Ends: map[queue.End]int{}, See: t.see.times(), Answer: t.ans.times()}
+	for i, end := range queue.Ends {
+		if n := int(t.ends[i]); n > 0 {
+			f.Ends[end] = n
+		}
+	}
+	for flags, counted := range t.flags {
+		for _, of := range []struct {
+			flag int
+			into *int
+		}{{factDecided, &f.Decisions}, {factApproved, &f.Approved}, {factOverdue, &f.Overdue}, {factInterrupted, &f.Interruptions}} {
+			if flags&of.flag != 0 {
+				*of.into += int(counted)
 			}
 		}
-		see.add(t.see)
-		ans.add(t.ans)
 	}
-	f.See, f.Answer = see.times(), ans.times()
 	if f.Decisions >= queue.FewAnswers {
 		rate := float64(f.Approved) / float64(f.Decisions)
 		f.ApprovalRate = &rate
@@ -189,24 +218,75 @@ func figures(tallies []*tally) queue.Figures {
 	return f
 }
 
-// spans counts lengths of time.
+// spans count lengths of time: a few one by one, many by their number.
 type spans struct {
-	all int
-	by  [queue.Spans]uint32
+	few []uint16
+	by  *[queue.Spans]uint32
 }
 
-func (s *spans) add(all []uint16) {
-	s.all += len(all)
-	for _, span := range all {
+const (
+	fewSpans = 2 * queue.Spans // as many as take the memory of the other way
+	sorted   = 100             // fewer are sorted sooner than all numbers are gone through
+)
+
+func (s *spans) count(span int) {
+	if s.by != nil {
 		s.by[span]++
+		return
+	}
+	if s.few = append(s.few, uint16(span)); len(s.few) > fewSpans {
+		s.spread()
+	}
+}
+
+// spread goes over to counting by number.
+func (s *spans) spread() {
+	if s.by == nil {
+		s.by = new([queue.Spans]uint32)
+	}
+	for _, span := range s.few {
+		s.by[span]++
+	}
+	s.few = nil
+}
+
+func (s *spans) add(other *spans) {
+	for _, span := range other.few {
+		s.count(int(span))
+	}
+	if other.by != nil {
+		s.spread()
+		for span, n := range other.by {
+			s.by[span] += n
+		}
 	}
 }
 
 // times finds the nearest ranks: never a value between two.
 func (s *spans) times() queue.Times {
-	t := queue.Times{Count: s.all}
+	var t queue.Times
+	if len(s.few) < sorted && s.by == nil {
+		slices.Sort(s.few)
+		t.Count = len(s.few)
+		for tenths, value := range map[int]*int64{1: &t.Tenth, 5: &t.Median, 9: &t.Ninth} {
+			if t.Count > 0 {
+				*value = queue.SpanMillis(int(s.few[(t.Count*tenths+9)/10-1]))
+			}
+		}
+		return t
+	}
+	var by [queue.Spans]uint32
+	if s.by != nil {
+		by = *s.by
+	}
+	for _, span := range s.few {
+		by[span]++
+	}
+	for _, n := range by {
+		t.Count += int(n)
+	}
 	below := 0
-	for span, n := range s.by {
+	for span, n := range by {
 		if n == 0 {
 			continue
 		}
@@ -216,7 +296,7 @@ func (s *spans) times() queue.Times {
 			tenths int
 			value  *int64
 		}{{1, &t.Tenth}, {5, &t.Median}, {9, &t.Ninth}} {
-			if rank := (s.all*want.tenths + 9) / 10; before < rank && rank <= below {
+			if rank := (t.Count*want.tenths + 9) / 10; before < rank && rank <= below {
 				*want.value = queue.SpanMillis(span)
 			}
 		}
@@ -238,7 +318,6 @@ func (s *Store) Statistics(ctx context.Context, f queue.Filter, now time.Time) (
 		CountedAt: now.UTC(), Zone: zone.String(), From: f.When.From.UTC(), To: f.When.To.UTC(),
 		Before: c.before, Hours: c.hours[:], Days: []queue.DayFigures{},
 	}
-	all := make([]*tally, 0, len(c.days))
 	for i := range c.days {
 		d := &c.days[i]
 		kinds := make(map[human.Kind]int, len(d.kinds))
@@ -248,10 +327,15 @@ func (s *Store) Statistics(ctx context.Context, f queue.Filter, now time.Time) (
 			}
 		}
 		date := time.Unix(int64(c.firstDay+i)*86400, 0).UTC().Format(time.DateOnly)
-		st.Days = append(st.Days, queue.DayFigures{Date: date, Kinds: kinds, Figures: figures([]*tally{&d.tally})})
-		all = append(all, &d.tally)
+		st.Days = append(st.Days, queue.DayFigures{Date: date, Kinds: kinds, Figures: d.figures()})
 	}
-	st.Figures = figures(all)
+	var all tally // each operation has one kind
+	for _, t := range c.kinds {
+		if t != nil {
+			all.add(t)
+		}
+	}
+	st.Figures = all.figures()
 	name := func(id uint32) string { return c.names[id] }
 	st.Kinds, st.Agents, st.Projects = c.kinds.list(name), c.agents.list(name), c.projects.list(name)
 	st.Risks = c.risks.list(func(id uint32) string { return string(factRisks[id]) })
@@ -266,40 +350,50 @@ type dayTally struct {
 // counts are by the numbers of names, which are few and dense.
 type counts []int
 
-func (c *counts) add(id uint32) {
+func (c *counts) add(id uint32, n int) {
 	if int(id) >= len(*c) {
 		*c = append(*c, make(counts, int(id)+1-len(*c))...)
 	}
-	(*c)[id]++
+	(*c)[id] += n
 }
 
 // groups are tallies by the numbers of names.
 type groups []*tally
 
-func (g *groups) count(id uint32, f fact) {
-	if int(id) >= len(*g) {
-		*g = append(*g, make(groups, int(id)+1-len(*g))...)
+func (g *groups) of(id int) *tally {
+	if id >= len(*g) {
+		*g = append(*g, make(groups, id+1-len(*g))...)
 	}
 	if (*g)[id] == nil {
 		(*g)[id] = &tally{}
 	}
-	(*g)[id].count(f)
+	return (*g)[id]
+}
+
+func (g *groups) add(other groups) {
+	for id, t := range other {
+		if t != nil {
+			g.of(id).add(t)
+		}
+	}
 }
 
 // list puts the most requests first.
 func (g groups) list(name func(uint32) string) []queue.GroupFigures {
 	var ids []uint32
+	requests := map[uint32]int{}
 	for id, t := range g {
 		if t != nil {
 			ids = append(ids, uint32(id))
+			requests[uint32(id)] = t.requests()
 		}
 	}
 	slices.SortFunc(ids, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(g[b].sums.requests, g[a].sums.requests), cmp.Compare(name(a), name(b)))
+		return cmp.Or(cmp.Compare(requests[b], requests[a]), cmp.Compare(name(a), name(b)))
 	})
 	all := []queue.GroupFigures{}
 	for _, id := range ids[:min(len(ids), queue.MostGroups)] {
-		all = append(all, queue.GroupFigures{Name: name(id), Figures: figures([]*tally{g[id]})})
+		all = append(all, queue.GroupFigures{Name: name(id), Figures: g[id].figures()})
 	}
 	return all
 }
@@ -317,20 +411,47 @@ type counting struct {
 	names    map[uint32]string
 }
 
+// counters are how many count side by side at most.
+const counters = 4
+
 func (s *Store) count(ctx context.Context, f queue.Filter) (*counting, error) {
 	v, err := s.newSieve(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	c := &counting{names: map[uint32]string{0: ""}}
-	c.firstDay, _ = v.clock.read(v.from)
-	lastDay, _ := v.clock.read(v.to - 1)
-	c.days = make([]dayTally, lastDay-c.firstDay+1)
-	if v.none {
-		return c, nil
+	parts := make([]counting, min(runtime.GOMAXPROCS(0), counters))
+	first, _ := v.clock.read(v.from)
+	last, _ := v.clock.read(v.to - 1)
+	for i := range parts {
+		parts[i] = counting{firstDay: first, days: make([]dayTally, last-first+1)}
 	}
+	all := &parts[0]
+	all.names = map[uint32]string{0: ""}
+	if v.none {
+		return all, nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	errs := make([]error, len(parts))
+	var counting sync.WaitGroup
+	for i := range parts {
+		counting.Go(func() {
+			if errs[i] = s.countPart(ctx, v, &parts[i], i, len(parts)); errs[i] != nil {
+				stop()
+			}
+		})
+	}
+	counting.Wait()
+	for i := range parts[1:] {
+		all.add(&parts[1+i])
+	}
+	return all, errors.Join(errs...)
+}
+
+// countPart counts every so manieth chunk, from one on.
+func (s *Store) countPart(ctx context.Context, v sieve, c *counting, from, step int) error {
 	before := v.from - (v.to - v.from)
-	err = s.eachFact(ctx, before, v.to, "", func(_ int64, f fact) error {
+	return s.eachFact(ctx, before, v.to, fmt.Sprintf("AND chunk %% %d = %d ORDER BY chunk", step, from), false, func(_ int64, f fact) error {
 		at := f.requested()
 		if at < before || at >= v.to || !v.takes(f) {
 			return nil
@@ -343,17 +464,38 @@ func (s *Store) count(ctx context.Context, f queue.Filter) (*counting, error) {
 			c.before++
 			return nil
 		}
+		r := read(f)
 		d := &c.days[min(max(day-c.firstDay, 0), len(c.days)-1)]
-		d.count(f)
-		d.kinds.add(f.kind())
+		d.count(r)
+		d.kinds.add(f.kind(), 1)
 		c.hours[hour] += f.has(factInterrupted)
-		c.kinds.count(f.kind(), f)
-		c.agents.count(f.agent(), f)
-		c.projects.count(f.project(), f)
-		c.risks.count(uint32(f.risk()), f)
+		c.kinds.of(int(f.kind())).count(r)
+		c.agents.of(int(f.agent())).count(r)
+		c.projects.of(int(f.project())).count(r)
+		c.risks.of(int(f.risk())).count(r)
 		return nil
 	})
-	return c, err
+}
+
+// add counts what another counted of other facts.
+func (c *counting) add(other *counting) {
+	for i := range other.days {
+		d := &other.days[i]
+		c.days[i].add(&d.tally)
+		for kind, n := range d.kinds {
+			if n > 0 {
+				c.days[i].kinds.add(uint32(kind), n)
+			}
+		}
+	}
+	c.kinds.add(other.kinds)
+	c.agents.add(other.agents)
+	c.projects.add(other.projects)
+	c.risks.add(other.risks)
+	for hour, n := range other.hours {
+		c.hours[hour] += n
+	}
+	c.before += other.before
 }
 
 // name looks up the names of all that was counted.

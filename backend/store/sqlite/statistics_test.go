@@ -300,6 +300,34 @@ func TestStatisticsAreTheJournal(t *testing.T) {
 	})
 }
 
+// TestSpansAreCountedAlike compares both ways to keep lengths of time, and their sums, with sorting.
+func TestSpansAreCountedAlike(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var all []int
+		var whole spans
+		for range rapid.IntRange(0, 4).Draw(rt, "parts") {
+			var part spans
+			random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+			most := rapid.SampledFrom([]int{1, 50, queue.Spans}).Draw(rt, "most")
+			for range rapid.SampledFrom([]int{0, 1, 9, sorted - 1, sorted, fewSpans, fewSpans + 1, 9000}).Draw(rt, "n") {
+				span := random.IntN(most)
+				all = append(all, span)
+				part.count(span)
+			}
+			whole.add(&part)
+		}
+		slices.Sort(all)
+		want := queue.Times{Count: len(all)}
+		if len(all) > 0 {
+			rank := func(tenths int) int64 { return queue.SpanMillis(all[(len(all)*tenths+9)/10-1]) }
+			want.Tenth, want.Median, want.Ninth = rank(1), rank(5), rank(9)
+		}
+		if got := whole.times(); got != want {
+			rt.Fatalf("%+v, want %+v", got, want)
+		}
+	})
+}
+
 // BenchmarkStatistics counts a million operations of a year, by 40 agents in 25 projects:
 //
 //	go test -run - -bench Statistics ./backend/store/sqlite

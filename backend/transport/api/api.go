@@ -72,6 +72,7 @@ type Deps struct {
 	StepUp    *stepup.Service
 	Outbox    Outbox
 	Views     Views
+	Retention Retention
 	Phones    *Phones
 	Callers   *callers.Service // nil: whoever has an operator's token may use it
 	MCP       http.Handler     // at /mcp; its requests carry an agent's key, and ActorOf knows whose

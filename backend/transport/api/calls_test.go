@@ -20,6 +20,7 @@ import (
 	"deskbell/backend/platform/processes"
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/stepup"
+	"deskbell/backend/record/retention"
 	"deskbell/backend/store/phones"
 	"deskbell/backend/store/settings"
 	"deskbell/backend/store/sqlite"
@@ -47,6 +48,7 @@ func full(d *Deps, _ *queue.Options) {
 	}
 	d.Phones = &Phones{Store: phones.New(os.TempDir(), time.Now), Door: func() (bool, string) { return false, "" }, Set: func(bool) error { return nil }}
 	d.Sample = func(context.Context) error { return nil }
+	d.Retention = off{}
 	var err error
 	if d.StepUp, err = stepup.New(context.Background(), stepup.Deps{Vault: new(memory), Now: time.Now, Log: slog.New(slog.DiscardHandler)}); err != nil {
 		panic(err)
@@ -59,6 +61,14 @@ func full(d *Deps, _ *queue.Options) {
 		panic(err)
 	}
 }
+
+// off is a retention that removes nothing.
+type off struct{}
+
+func (off) Preview(context.Context) (retention.Removal, error) {
+	return retention.Removal{Off: true, Items: []retention.RemovalItem{}}, nil
+}
+func (o off) Remove(ctx context.Context) (retention.Removal, error) { return o.Preview(ctx) }
 
 func TestEveryCallByRole(t *testing.T) {
 	h := openFixture(t, full)
@@ -115,6 +125,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/human/operations", nil, nil, 401, 200, 200, 200},
 		{"GET /api/human/export", nil, nil, 401, 403, 403, 200},
 		{"GET /api/statistics", nil, nil, 401, 403, 403, 200},
+		{"GET /api/retention/preview", nil, nil, 401, 403, 403, 200},
+		{"POST /api/retention/run", nil, nil, 401, 403, 403, 200},
 		{"GET /api/human/operations/{id}", func() string { return "/api/human/operations/" + fresh() }, nil, 401, 200, 404, 200},
 		{"GET /api/human/operations/{id}/events", func() string { return "/api/human/operations/" + fresh() + "/events" }, nil, 401, 200, 404, 200},
 		{"GET /api/human/operations/{id}/evidence", found(""), nil, 401, 200, 404, 200},
@@ -590,7 +602,7 @@ func TestListsAndSummary(t *testing.T) {
 	}
 	var sum Memory
 	h.get("/api/human/summary", bot).into(&sum)
-	if !strings.Contains(sum.Text, "it is blue") || len(sum.Operations) != 1 {
+	if !strings.Contains(sum.Text, "it is blue") || len(sum.Operations) != 2 {
 		t.Errorf("summary %+v", sum)
 	}
 	h.get("/api/human/summary?since=2100-01-01T00:00:00Z", bot).into(&sum)

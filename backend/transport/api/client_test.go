@@ -97,7 +97,7 @@ func TestClientSpeaksTheWholeAPI(t *testing.T) {
 	}
 	_, err = ada.Decline(ctx, third.ID, "no time")
 	must(t, err)
-	sum, err := bot.Summary(ctx, 2, time.Now().Add(-time.Hour))
+	sum, err := bot.Summary(ctx, 2, time.Now().Add(-time.Hour), 0)
 	must(t, err)
 	if len(sum.Operations) != 2 || !strings.Contains(sum.Text, "no time") {
 		t.Errorf("summary %+v", sum)

@@ -109,8 +109,9 @@ type (
 		CountedInput
 	}
 	summaryInput struct {
-		Limit int       `query:"limit" minimum:"1" maximum:"500" doc:"Absent: 10."`
-		Since time.Time `query:"since" doc:"Leave out what was last changed before."`
+		Limit     int       `query:"limit" minimum:"1" maximum:"500" doc:"How many finished operations are read; absent, and at most: the setting human.max_history."`
+		Since     time.Time `query:"since" doc:"Leave out what was last changed before."`
+		MaxTokens int       `query:"max_tokens" minimum:"100" maximum:"12000" doc:"The length of text, in tokens by an estimate on the high side; absent: 2000."`
 	}
 )
 
@@ -169,7 +170,7 @@ func (s *Server) operations(c catalogue) {
 
 	add(c, route{http.MethodGet, "/api/human/summary", "getSummary", "What humans did lately", signedIn, 0},
 		func(ctx context.Context, x *exchange, in *summaryInput) (*answer[*Memory], error) {
-			sum, err := q.Summary(ctx, x.by, in.Limit, in.Since)
+			sum, err := q.Summary(ctx, x.by, queue.SummaryQuery{Limit: in.Limit, Since: in.Since, MaxTokens: in.MaxTokens})
 			return ok(&Memory{sum.Text, s.views(x.by, sum.Operations)}, err)
 		})
 

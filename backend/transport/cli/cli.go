@@ -379,11 +379,11 @@ func (s *shell) root() *cobra.Command {
 		{"run", "Running Deskbell:", []*cobra.Command{s.openCommand(), s.serveCommand(), s.serviceCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand(), s.connectCommand()}},
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand(), s.verifyCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
-			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.inboxCommand(), s.tuiCommand(), s.answerCommand(), s.attachmentsCommand(), s.recordCommand(), s.recordingsCommand(),
+			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.inboxCommand(), s.historyCommand(), s.tuiCommand(), s.answerCommand(), s.attachmentsCommand(), s.recordCommand(), s.recordingsCommand(),
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(), s.phoneCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{
-			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.modelCommand(), s.webhookCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),
+			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.retentionCommand(), s.modelCommand(), s.webhookCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

@@ -221,6 +221,8 @@ func standing(r human.Recording) string {
 	}
 	switch {
 	case r.Running():
+	case r.Removed != nil:
+		text += ", removed on " + r.Removed.Local().Format(time.DateOnly) + " by retention"
 	case r.Complete:
 		text += ", complete"
 	default:
@@ -396,18 +398,7 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 			if to == "-" {
 				return s.pass(from, format)
 			}
-			path, n, err := save(from, to)
-			if err != nil {
-				return err
-			}
-			if s.json {
-				return s.printJSON(struct {
-					File  string `json:"file"`
-					Bytes int64  `json:"bytes"`
-				}{path, n})
-			}
-			s.printf("%s\n", visible(path))
-			return nil
+			return s.saved(save(from, to))
 		},
 	}
 	c.Flags().StringVar(&format, "format", "html", "html, markdown or json; of a browser's recording also puppeteer, playwright, har or rrweb")
@@ -451,6 +442,21 @@ func save(from client.Exported, path string) (_ string, n int64, err error) {
 		return "", 0, human.Wrap(human.Unavailable, err, "the export arrived incomplete, and nothing was written: %v", err)
 	}
 	return path, n, nil
+}
+
+// saved prints where an export is.
+func (s *shell) saved(path string, n int64, err error) error {
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(struct {
+			File  string `json:"file"`
+			Bytes int64  `json:"bytes"`
+		}{path, n})
+	}
+	s.printf("%s\n", visible(path))
+	return nil
 }
 
 func (s *shell) recordingsDeleteCommand() *cobra.Command {

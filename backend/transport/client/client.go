@@ -230,6 +230,24 @@ type Page struct {
 
 // List returns a page of operations.
 func (c *Client) List(ctx context.Context, f Filter) (Page, error) {
+	var page Page
+	_, err := c.call(ctx, http.MethodGet, "/api/human/operations?"+f.query().Encode(), nil, &page)
+	return page, err
+}
+
+// ExportHistory begins to read the operations that a filter selects, all pages of them, as jsonl or csv; for operators. With days,
+// only those of the last so many days of this system's calendar. A read that ends with an error leaves less than the whole.
+func (c *Client) ExportHistory(ctx context.Context, f Filter, days int, format string) (Exported, error) {
+	query := f.query()
+	put(query, "format", format)
+	if days != 0 {
+		query.Set("days", strconv.Itoa(days))
+		query.Set("zone", time.Now().Format("-07:00"))
+	}
+	return c.exported(ctx, "/api/human/export?"+query.Encode())
+}
+
+func (f Filter) query() url.Values {
 	query := url.Values{}
 	states := make([]string, len(f.States))
 	for i, s := range f.States {
@@ -250,9 +268,7 @@ func (c *Client) List(ctx context.Context, f Filter) (Page, error) {
 	if f.Limit != 0 {
 		query.Set("limit", strconv.Itoa(f.Limit))
 	}
-	var page Page
-	_, err := c.call(ctx, http.MethodGet, "/api/human/operations?"+query.Encode(), nil, &page)
-	return page, err
+	return query
 }
 
 // A Summary is a readable memory of what humans did.
@@ -261,9 +277,13 @@ type Summary struct {
 	Operations []human.Operation `json:"operations"`
 }
 
-// Summary tells what humans did lately; limit 0 is the usual number, a zero since is no bound.
-func (c *Client) Summary(ctx context.Context, limit int, since time.Time) (Summary, error) {
+// Summary tells what humans did lately, in at most so many tokens; a limit or tokens of 0 are the usual ones, a zero since is no
+// bound.
+func (c *Client) Summary(ctx context.Context, limit int, since time.Time, tokens int) (Summary, error) {
 	query := url.Values{}
+	if tokens != 0 {
+		query.Set("max_tokens", strconv.Itoa(tokens))
+	}
 	if limit != 0 {
 		query.Set("limit", strconv.Itoa(limit))
 	}

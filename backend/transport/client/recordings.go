@@ -176,7 +176,7 @@ func evidencePath(op human.OperationID, label string) string {
 	return operationPath(op) + "/evidence/" + url.PathEscape(label)
 }
 
-// An Exported is a recording as it leaves. Read it to its end, then close it.
+// An Exported is a file as it leaves Deskbell. Read it to its end, then close it.
 type Exported struct {
 	Name string // of a file, without a folder
 	io.ReadCloser
@@ -188,7 +188,11 @@ func (c *Client) Export(ctx context.Context, id human.RecordingID, format, langu
 	query := url.Values{}
 	put(query, "format", format)
 	put(query, "language", language)
-	answer, err := c.file(ctx, recordingPath(id)+"/export?"+query.Encode())
+	return c.exported(ctx, recordingPath(id)+"/export?"+query.Encode())
+}
+
+func (c *Client) exported(ctx context.Context, path string) (Exported, error) {
+	answer, err := c.file(ctx, path)
 	if err != nil {
 		return Exported{}, err
 	}

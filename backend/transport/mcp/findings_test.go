@@ -364,7 +364,7 @@ func TestAnyResultKeepsToItsBudget(t *testing.T) {
 	for _, budget := range []int{200, 1000, 12000} {
 		for _, action := range []string{"get_summary", "list_pending"} {
 			r := c.use(args{"action": action, "max_tokens": budget, "limit": 100})
-			if n := human.Tokens(r.textAndJSON[0]); n > budget || r.Status != "ok" || budget == 200 && len(r.Cut) == 0 {
+			if n := human.Tokens(r.textAndJSON[0]); n > budget || r.Status != "ok" || budget == 200 && len(r.Cut) == 0 && !strings.Contains(r.Text, "Left out: ") {
 				t.Errorf("%s with a budget of %d has about %d tokens: %s", action, budget, n, r.textAndJSON[0])
 			}
 		}

@@ -43,9 +43,9 @@ type Ringer interface {
 	Cancel(ctx context.Context, id human.OperationID, reason string) (human.Operation, error)
 	// MarkDelivered notes that the agent has read the operation's end. Before the end it does nothing.
 	MarkDelivered(ctx context.Context, id human.OperationID) error
-	// Summary tells in Markdown what humans did lately for this agent; limit 0 is the usual number, a
-	// zero since is no bound.
-	Summary(ctx context.Context, limit int, since time.Time) (string, error)
+	// Summary tells in Markdown what humans did lately for this agent, in at most so many tokens; a limit or tokens of 0 are the
+	// usual ones, a zero since is no bound.
+	Summary(ctx context.Context, limit int, since time.Time, tokens int) (string, error)
 	// List returns the agent's operations in one of the states, last changed first, without details; only those with all the words of
 	// text, where it has any.
 	List(ctx context.Context, states []human.State, text string, limit int) ([]human.Operation, error)

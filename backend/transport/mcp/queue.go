@@ -78,8 +78,8 @@ func (r queueRinger) MarkDelivered(ctx context.Context, id human.OperationID) er
 	return r.q.MarkDelivered(ctx, r.by, id)
 }
 
-func (r queueRinger) Summary(ctx context.Context, limit int, since time.Time) (string, error) {
-	s, err := r.q.Summary(ctx, r.by, limit, since)
+func (r queueRinger) Summary(ctx context.Context, limit int, since time.Time, tokens int) (string, error) {
+	s, err := r.q.Summary(ctx, r.by, queue.SummaryQuery{Limit: limit, Since: since, MaxTokens: tokens})
 	return s.Text, err
 }
 

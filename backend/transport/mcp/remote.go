@@ -54,8 +54,8 @@ func (r remote) Get(ctx context.Context, id human.OperationID) (human.Operation,
 }
 
 // Summary implements Ringer.
-func (r remote) Summary(ctx context.Context, limit int, since time.Time) (string, error) {
-	sum, err := r.Client.Summary(ctx, limit, since)
+func (r remote) Summary(ctx context.Context, limit int, since time.Time, tokens int) (string, error) {
+	sum, err := r.Client.Summary(ctx, limit, since, tokens)
 	return sum.Text, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue"
 	"deskbell/backend/transport/client"
 )
 
@@ -210,8 +211,21 @@ func (c *call) summary(ctx context.Context, a arguments) (reading, error) {
 	if err != nil {
 		return reading{}, err
 	}
-	text, err := c.ringer.Summary(ctx, limit, since)
-	return reading{Status: statusOK, Text: text}, err
+	budget := queue.UsualSummary
+	if a.MaxTokens != nil {
+		if budget, err = a.budget(); err != nil {
+			return reading{}, err
+		}
+	}
+	for most := budget; ; {
+		text, err := c.ringer.Summary(ctx, limit, since, most)
+		r := reading{Status: statusOK, Text: text}
+		over := r.cost() - budget // as JSON it is longer
+		if err != nil || over <= 0 || most == queue.LeastSummary {
+			return r, err
+		}
+		most = max(min(most, human.Tokens(text))-over, queue.LeastSummary)
+	}
 }
 
 func (c *call) pending(ctx context.Context, a arguments) (reading, error) {

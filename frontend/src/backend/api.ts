@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DraftRequest, Drafts, EditedView, Edits, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification, View,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DraftRequest, Drafts, EditedView, Edits, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification, View,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -354,6 +354,11 @@ export class Api {
   /** Delivers a sample to one of them, now. */
   testSink(name: Sink['name']): Promise<void> {
     return this.#post(`/api/sinks/${name}/test`, {});
+  }
+
+  /** What retention would remove now; with run it removes it, and this is what that was. */
+  retention(run: boolean): Promise<Removal> {
+    return run ? this.#post('/api/retention/run', {}) : this.#get('/api/retention/preview');
   }
 
   async summarizers(): Promise<Summarizers> {

@@ -2151,6 +2151,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/retention/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What retention would remove now, by the settings
+         * @description For: operator.
+         */
+        get: operations["previewRetention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove now what retention removes, by the settings; what it removed
+         * @description For: operator.
+         */
+        post: operations["runRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sample": {
         parameters: {
             query?: never;
@@ -2939,6 +2979,11 @@ export interface components {
             media_type: string;
             /** @description As it was sent, without its folder. */
             name: string;
+            /**
+             * Format: date-time
+             * @description When retention removed its bytes; only where one file is asked for.
+             */
+            removed_at?: string;
             /**
              * Format: int64
              * @description Bytes.
@@ -5434,11 +5479,21 @@ export interface components {
             operation_id: string;
             options: components["schemas"]["RecordingOptions"];
             /**
+             * Format: date-time
+             * @description When retention removed its pictures and what its terminal printed.
+             */
+            pictures_removed_at?: string;
+            /**
              * @description Why it ended.
              * @enum {string}
              */
             reason?: "operator" | "limit" | "operation_ended" | "shutdown" | "crash" | "failed";
             recording_id: string;
+            /**
+             * Format: date-time
+             * @description When retention removed all that was recorded. This header stays.
+             */
+            removed_at?: string;
             screens: components["schemas"]["Screen"][];
             sources: components["schemas"]["SourceState"][];
             /**
@@ -5522,6 +5577,64 @@ export interface components {
             kind: "action" | "picture" | "command" | "field" | "step" | "message" | "answer" | "request";
             /** @description Of an action, picture or command: the recording it is in. */
             recording_id?: string;
+        };
+        Removal: {
+            /** Format: date-time */
+            at: string;
+            /** @description Attached files. */
+            attachments: components["schemas"]["RemovalCount"];
+            /**
+             * Format: int64
+             * @description What recordings and attached files take before it.
+             */
+            bytes: number;
+            /** @description The first of them, in the order of removal. */
+            items: components["schemas"]["RemovalItem"][];
+            /**
+             * Format: int64
+             * @description How many there are besides items.
+             */
+            more: number;
+            /** @description Retention is off: nothing is removed. */
+            off: boolean;
+            /** @description Recordings that lose their pictures and what their terminal printed. */
+            pictures: components["schemas"]["RemovalCount"];
+            /** @description Recordings that are removed with all their events. */
+            recordings: components["schemas"]["RemovalCount"];
+            /**
+             * Format: int64
+             * @description What all of it takes.
+             */
+            removed_bytes: number;
+        };
+        RemovalCount: {
+            /** Format: int64 */
+            bytes: number;
+            /** Format: int64 */
+            count: number;
+        };
+        RemovalItem: {
+            attachment_id?: string;
+            /** Format: int64 */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When that operation ended.
+             */
+            ended_at: string;
+            /** @description Of several that name a file, the one that ended last. */
+            operation_id?: string;
+            recording_id?: string;
+            /**
+             * @description Pictures and what the terminal printed, of a recording; an attached file; or a recording with all its events.
+             * @enum {string}
+             */
+            what: "pictures" | "attachment" | "recording";
+            /**
+             * @description Which of the settings it falls under.
+             * @enum {string}
+             */
+            why: "age" | "size";
         };
         ReplayRequest: {
             /** @description Ids; absent: all that are not cut. */
@@ -9265,10 +9378,12 @@ export interface operations {
     getSummary: {
         parameters: {
             query?: {
-                /** @description Absent: 10. */
+                /** @description How many finished operations are read; absent, and at most: the setting human.max_history. */
                 limit?: number;
                 /** @description Leave out what was last changed before. */
                 since?: string;
+                /** @description The length of text, in tokens by an estimate on the high side; absent: 2000. */
+                max_tokens?: number;
             };
             header?: never;
             path?: never;
@@ -11004,6 +11119,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Summary"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Removal"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Removal"];
                 };
             };
             /** @description An error; nothing was changed. */

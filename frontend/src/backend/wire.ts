@@ -20,6 +20,7 @@ export type Message = Schemas['Message'];
 export type Answer = Schemas['Answer'];
 export type Sink = Schemas['SinkState'];
 export type View = Schemas['View'];
+export type Removal = Schemas['Removal'];
 export type Attachment = Schemas['Attachment'];
 export type StepResult = Schemas['StepResult'];
 export type Capturable = Schemas['Capturable'];

@@ -88,6 +88,7 @@ export function incompleteSentence(r: Recording): string {
 export function recordingWord(r: Recording): string {
   if (r.state === 'recording') return m.rec_recording();
   if (r.state === 'paused') return m.rec_paused();
+  if (r.removed_at) return m.rec_removed_short();
   if (r.complete) return m.rec_complete();
   if (r.state === 'interrupted') return m.rec_interrupted();
   const lacking = lacks(r);

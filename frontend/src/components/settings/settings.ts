@@ -46,6 +46,14 @@ const parts: Part[] = [
     },
   },
   {
+    title: m.part_retention,
+    settings: {
+      'retention.pictures_days': { name: m.name_retention_pictures, doc: m.doc_retention_pictures },
+      'retention.recordings_days': { name: m.name_retention_recordings, doc: m.doc_retention_recordings },
+      'retention.max_megabytes': { name: m.name_retention_size, doc: m.doc_retention_size },
+    },
+  },
+  {
     title: m.part_sinks,
     settings: {
       'sinks.knowledge': { name: m.name_sinks_knowledge, doc: m.doc_sinks_knowledge },

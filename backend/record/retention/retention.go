@@ -1,0 +1,423 @@
+// Package retention removes what was recorded and attached once it is old or takes too much space: pictures before words, and
+// never what an open operation needs. The journal stays whole: what was asked and answered, with its receipts, is not touched, and
+// what is removed leaves a note of when that was.
+package retention
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record"
+)
+
+// Rules say what is removed; a zero field removes nothing.
+type Rules struct {
+	Pictures   time.Duration // after the end of an operation: pictures, what terminals printed, and attached files
+	Recordings time.Duration // after it: recordings with all their events
+	Bytes      int64         // of all recordings and attached files together
+}
+
+// Off says whether nothing is ever removed.
+func (r Rules) Off() bool { return r == Rules{} }
+
+// rest is how long nothing is removed for its size after an operation has ended: its agent may not have read it.
+const rest = 24 * time.Hour
+
+// A File is an attached file.
+type File struct {
+	ID         human.AttachmentID
+	Bytes      int64 // 0 where they are gone
+	Operations []human.OperationID
+	Removed    bool // by retention; bytes that are there are still to go
+	Young      bool // sent or named within a day: it may still be named
+}
+
+// Files are attached files. Safe for concurrent use.
+type Files interface {
+	// Held lists them.
+	Held(ctx context.Context) ([]File, error)
+	// Remove removes the bytes of a file, and notes when: durable when it returns. It asks may for the operations that name it, and
+	// none names it meanwhile. It returns false where the file stays: may says so, or it is young. Called
+	// again, it finishes what was begun.
+	Remove(ctx context.Context, id human.AttachmentID, at time.Time, may func(context.Context, []human.OperationID) (bool, error)) (bool, error)
+}
+
+// Sizes knows how much all files of a recording take: pictures and a cast.
+type Sizes interface {
+	Bytes(id human.RecordingID) (int64, error)
+}
+
+// Library is where recordings are removed from.
+type Library interface {
+	Expire(ctx context.Context, id human.RecordingID, at time.Time, whole bool) error
+}
+
+// Operations are read to know when they ended.
+type Operations interface {
+	Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
+}
+
+// Deps are the parts a Service stands on. All are needed.
+type Deps struct {
+	Store      record.Store
+	Sizes      Sizes
+	Library    Library
+	Files      Files
+	Operations Operations
+	Rules      func() Rules // as they are now
+	Now        func() time.Time
+	Log        *slog.Logger
+}
+
+// A Service removes. Its methods are safe for concurrent use.
+type Service struct {
+	deps Deps
+	mu   sync.Mutex // one run at a time
+}
+
+// New makes a service. It removes nothing before Run or Remove.
+func New(deps Deps) *Service { return &Service{deps: deps} }
+
+// What is removed.
+const (
+	Pictures   = "pictures" // and what a terminal printed
+	Attachment = "attachment"
+	Recording  = "recording"
+)
+
+// A RemovalItem is one thing to remove.
+type RemovalItem struct {
+	What      string             `json:"what" enum:"pictures,attachment,recording" doc:"Pictures and what the terminal printed, of a recording; an attached file; or a recording with all its events."`
+	Recording human.RecordingID  `json:"recording_id,omitempty"`
+	File      human.AttachmentID `json:"attachment_id,omitempty"`
+	Operation human.OperationID  `json:"operation_id,omitempty" doc:"Of several that name a file, the one that ended last."`
+	Ended     time.Time          `json:"ended_at" doc:"When that operation ended."`
+	Bytes     int64              `json:"bytes"`
+	Why       string             `json:"why" enum:"age,size" doc:"Which of the settings it falls under."`
+}
+
+// A RemovalCount is how much of something there is.
+type RemovalCount struct {
+	Count int   `json:"count"`
+	Bytes int64 `json:"bytes"`
+}
+
+func (c *RemovalCount) add(bytes int64) { c.Count++; c.Bytes += bytes }
+
+// A Removal is what a run would remove, or has removed.
+type Removal struct {
+	Off         bool          `json:"off" doc:"Retention is off: nothing is removed."`
+	At          time.Time     `json:"at"`
+	Bytes       int64         `json:"bytes" doc:"What recordings and attached files take before it."`
+	Pictures    RemovalCount  `json:"pictures" doc:"Recordings that lose their pictures and what their terminal printed."`
+	Attachments RemovalCount  `json:"attachments" doc:"Attached files."`
+	Recordings  RemovalCount  `json:"recordings" doc:"Recordings that are removed with all their events."`
+	Removed     int64         `json:"removed_bytes" doc:"What all of it takes."`
+	Items       []RemovalItem `json:"items" doc:"The first of them, in the order of removal."`
+	More        int           `json:"more" doc:"How many there are besides items."`
+}
+
+// mostItems is how many items a plan lists.
+const mostItems = 200
+
+// Preview says what a run would remove now.
+func (s *Service) Preview(ctx context.Context) (Removal, error) {
+	plan, items, err := s.plan(ctx)
+	if err != nil {
+		return Removal{}, err
+	}
+	for _, i := range items {
+		plan.count(i)
+	}
+	return plan, nil
+}
+
+// Remove removes what the rules say, oldest first. What it did stays done where it ends with an error.
+func (s *Service) Remove(ctx context.Context) (Removal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.finish(ctx); err != nil {
+		return Removal{}, err
+	}
+	done, items, err := s.plan(ctx)
+	for _, i := range items {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			break
+		}
+		var is bool
+		if is, err = s.remove(ctx, i, done.At); is && err == nil {
+			done.count(i)
+		}
+	}
+	return done, err
+}
+
+func (p *Removal) count(i RemovalItem) {
+	switch i.What {
+	case Pictures:
+		p.Pictures.add(i.Bytes)
+	case Attachment:
+		p.Attachments.add(i.Bytes)
+	case Recording:
+		p.Recordings.add(i.Bytes)
+	}
+	p.Removed += i.Bytes
+	if len(p.Items) < mostItems {
+		p.Items = append(p.Items, i)
+	} else {
+		p.More++
+	}
+}
+
+// remove removes an item, unless its operation is not at its end after all.
+func (s *Service) remove(ctx context.Context, i RemovalItem, at time.Time) (bool, error) {
+	may := func(ctx context.Context, ops []human.OperationID) (bool, error) {
+		_, _, ended, err := s.ended(ctx, ops)
+		return ended, err
+	}
+	if i.What == Attachment {
+		return s.deps.Files.Remove(ctx, i.File, at, may)
+	}
+	if ok, err := may(ctx, []human.OperationID{i.Operation}); err != nil || !ok {
+		return false, err
+	}
+	err := s.deps.Library.Expire(ctx, i.Recording, at, i.What == Recording)
+	if kind := human.KindOf(err); err != nil && (kind == human.NotFound || kind == human.Conflict) {
+		return false, nil // it was deleted meanwhile
+	}
+	return err == nil, err
+}
+
+// finish removes what a run that did not end has noted as removed and left.
+func (s *Service) finish(ctx context.Context) error {
+	files, err := s.deps.Files.Held(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if f.Removed && f.Bytes > 0 {
+			if _, err := s.deps.Files.Remove(ctx, f.ID, s.deps.Now(), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return s.each(ctx, func(r human.Recording) error {
+		if r.PicturesRemoved == nil {
+			return nil
+		}
+		left, err := s.deps.Sizes.Bytes(r.ID)
+		if err != nil || left == 0 {
+			return err
+		}
+		return s.deps.Library.Expire(ctx, r.ID, s.deps.Now(), r.Removed != nil)
+	})
+}
+
+// each calls do for every recording.
+func (s *Service) each(ctx context.Context, do func(human.Recording) error) error {
+	for cursor := ""; ; {
+		page, err := s.deps.Store.Recordings(ctx, "", 500, cursor)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.Recordings {
+			if err := do(r); err != nil {
+				return err
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// ended says when the last of some operations ended, and which that was; not where one is open, or belongs to a plan that has not
+// come to its end. Those that do not exist count for nothing.
+func (s *Service) ended(ctx context.Context, ops []human.OperationID) (last human.OperationID, at time.Time, ended bool, err error) {
+	for _, id := range ops {
+		op, err := s.operation(ctx, id)
+		if err != nil {
+			return "", at, false, err
+		}
+		if op.ID == "" {
+			continue
+		}
+		if !finished(op) {
+			return "", at, false, nil
+		}
+		if op.PartOf != "" {
+			plan, err := s.operation(ctx, op.PartOf)
+			if err != nil {
+				return "", at, false, err
+			}
+			if plan.ID != "" && !finished(plan) {
+				return "", at, false, nil
+			}
+		}
+		if end := op.EndedAt(); end.After(at) {
+			last, at = id, end
+		}
+	}
+	return last, at, true, nil
+}
+
+func finished(op human.Operation) bool {
+	return op.State.Terminal() && (op.Run == nil || op.Run.Over())
+}
+
+// operation is the zero Operation where there is none.
+func (s *Service) operation(ctx context.Context, id human.OperationID) (human.Operation, error) {
+	op, err := s.deps.Operations.Get(ctx, human.Actor{Role: human.System}, id)
+	if human.KindOf(err) == human.NotFound {
+		return human.Operation{}, nil
+	}
+	return op, err
+}
+
+// A thing is what could be removed.
+type thing struct {
+	RemovalItem
+	light, heavy int64 // bytes of pictures, cast or file; of events
+	taken        string
+}
+
+// take makes it an item, or more of one that it is; it returns how many bytes more are removed.
+func (t *thing) take(what, why string) int64 {
+	before := t.Bytes
+	if t.taken == "" {
+		t.Why = why
+	}
+	t.What, t.taken = what, what
+	if t.Bytes = t.light; what == Recording {
+		t.Bytes += t.heavy
+	}
+	return t.Bytes - before
+}
+
+// plan says what there is, and what is to be removed, the oldest first: what is too old, and then, while all of it takes too much,
+// pictures, casts and files, and at last recordings.
+func (s *Service) plan(ctx context.Context) (Removal, []RemovalItem, error) {
+	rules := s.deps.Rules()
+	p := Removal{Off: rules.Off(), At: s.deps.Now().UTC(), Items: []RemovalItem{}}
+	things, err := s.things(ctx, &p)
+	if err != nil || p.Off {
+		return p, nil, err
+	}
+	left := p.Bytes
+	older := func(t *thing, age time.Duration) bool { return age > 0 && p.At.Sub(t.Ended) > age }
+	for _, t := range things {
+		switch {
+		case t.File == "" && older(t, rules.Recordings):
+			left -= t.take(Recording, "age")
+		case older(t, rules.Pictures) && t.File != "":
+			left -= t.take(Attachment, "age")
+		case older(t, rules.Pictures) && t.light > 0:
+			left -= t.take(Pictures, "age")
+		}
+	}
+	for _, words := range []bool{false, true} {
+		for _, t := range things {
+			if rules.Bytes == 0 || left <= rules.Bytes || !older(t, rest) {
+				continue
+			}
+			switch {
+			case t.File != "" && t.taken == "":
+				left -= t.take(Attachment, "size")
+			case t.File == "" && t.taken == "" && t.light > 0:
+				left -= t.take(Pictures, "size")
+			case words && t.File == "" && t.taken != Recording && t.heavy > 0:
+				left -= t.take(Recording, "size")
+			}
+		}
+	}
+	var items []RemovalItem
+	for _, t := range things {
+		if t.taken != "" {
+			items = append(items, t.RemovalItem)
+		}
+	}
+	return p, items, nil
+}
+
+// things are all that may be removed, the oldest first; p gets how much everything takes.
+func (s *Service) things(ctx context.Context, p *Removal) ([]*thing, error) {
+	var things []*thing
+	events, err := s.deps.Store.EventBytes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = s.each(ctx, func(r human.Recording) error {
+		t := &thing{RemovalItem: RemovalItem{Recording: r.ID, Operation: r.OperationID}, heavy: events[r.ID]}
+		var err error
+		if t.light, err = s.deps.Sizes.Bytes(r.ID); err != nil {
+			return err
+		}
+		p.Bytes += t.light + t.heavy
+		if r.Running() || r.Removed != nil {
+			return nil
+		}
+		if r.PicturesRemoved != nil {
+			t.light = 0
+		}
+		last, ended, is, err := s.ended(ctx, []human.OperationID{r.OperationID})
+		if err != nil || !is {
+			return err
+		}
+		if t.Ended = ended; last == "" { // its operation is gone
+			t.Ended = r.StartedAt
+		}
+		things = append(things, t)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.deps.Files.Held(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		p.Bytes += f.Bytes
+		if f.Removed || f.Young || f.Bytes == 0 {
+			continue
+		}
+		last, ended, is, err := s.ended(ctx, f.Operations)
+		if err != nil {
+			return nil, err
+		}
+		if is && last != "" { // without an operation it is removed in any case, after a day
+			things = append(things, &thing{RemovalItem: RemovalItem{File: f.ID, Operation: last, Ended: ended}, light: f.Bytes})
+		}
+	}
+	slices.SortFunc(things, func(a, b *thing) int {
+		return cmp.Or(a.Ended.Compare(b.Ended), cmp.Compare(a.Recording, b.Recording), cmp.Compare(a.File, b.File))
+	})
+	return things, nil
+}
+
+// Run removes at once and then every day, until ctx ends. Where nothing is to be removed it still finishes what a run began.
+func (s *Service) Run(ctx context.Context) error {
+	for {
+		next := s.deps.Now().Add(24 * time.Hour)
+		if done, err := s.Remove(ctx); err != nil && ctx.Err() == nil {
+			s.deps.Log.Warn("retention could not remove everything; it tries again tomorrow", "err", err)
+		} else if done.Removed > 0 {
+			s.deps.Log.Info("retention removed what was old or too much", "bytes", done.Removed, "pictures", done.Pictures.Count, "attachments", done.Attachments.Count, "recordings", done.Recordings.Count)
+		}
+		for s.deps.Now().Before(next) { // a machine that sleeps does not count the hours
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(time.Hour):
+			}
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"deskbell/backend/record/retention"
+)
+
+// Retention says what retention would remove now; with run it removes it and says what that was. For operators.
+func (c *Client) Retention(ctx context.Context, run bool) (retention.Removal, error) {
+	method, path := http.MethodGet, "/api/retention/preview"
+	if run {
+		method, path = http.MethodPost, "/api/retention/run"
+	}
+	var p retention.Removal
+	_, err := c.call(ctx, method, path, nil, &p)
+	return p, err
+}
