@@ -340,6 +340,9 @@ func (l *list) counted(ctx context.Context, limit int) ([]place, error) {
 	if err != nil || v.none {
 		return nil, err
 	}
+	if found, whole, err := l.near(ctx, &v, limit); whole || err != nil {
+		return found, err
+	}
 	places := []place{} // the newest first
 	err = l.eachFact(ctx, v.from, v.to, "ORDER BY chunk DESC", true, func(n int64, f fact) error {
 		if v.takes(f) && v.inTime(f.requested()) && (l.filter.Order != queue.Newest || l.from.n == 0 || n < l.from.n) {
@@ -376,6 +379,55 @@ func (l *list) counted(ctx context.Context, limit int) ([]place, error) {
 			return !found
 		}), more, nil
 	})
+}
+
+// near is counted where it needs few facts: those of what is open, or of what comes first in the list's order. whole says that
+// this was enough for an answer.
+func (l *list) near(ctx context.Context, v *sieve, limit int) (found []place, whole bool, err error) {
+	if l.open {
+		found, err = l.few(ctx, `SELECT n, priority, updated FROM operations INDEXED BY operations_urgent WHERE open = 1 LIMIT ?`, l.narrow)
+		if err == nil && found != nil {
+			found, err = l.taken(ctx, v, found)
+			found, err = l.sift(ctx, found, limit, err)
+			return found, true, err
+		}
+	}
+	if err != nil || !l.filter.When.To.IsZero() {
+		return nil, false, err
+	}
+	// Without the conditions: with them it would walk on and on where few satisfy them.
+	first := *l
+	first.where, first.args, first.open = nil, nil, false
+	if l.from.n > 0 {
+		first.after(l.from)
+	}
+	if found, err = first.walk(ctx, l.narrow); err != nil {
+		return nil, false, err
+	}
+	whole = len(found) < l.narrow
+	found, err = l.taken(ctx, v, found)
+	found, err = l.sift(ctx, found, limit, err)
+	return found, whole || len(found) >= limit, err
+}
+
+// taken keeps those places whose facts the sieve selects. It reuses the slice.
+func (l *list) taken(ctx context.Context, v *sieve, places []place) ([]place, error) {
+	chunks := map[int64]bool{}
+	for _, p := range places {
+		chunks[p.n/factChunk] = true
+	}
+	var asked []place
+	for number := range chunks {
+		asked = append(asked, place{n: number})
+	}
+	is := make(map[int64]bool, len(places))
+	err := l.facts(ctx, `SELECT f.chunk, f.facts FROM json_each(?) AS c CROSS JOIN facts AS f ON f.chunk = c.value`, []any{numbers(asked)}, false, func(n int64, f fact) error {
+		if v.takes(f) && v.inTime(f.requested()) {
+			is[n] = true
+		}
+		return nil
+	})
+	return slices.DeleteFunc(places, func(p place) bool { return !is[p.n] }), err
 }
 
 // beyond is the list after a place of it.

@@ -117,7 +117,12 @@ func dayNumber(t time.Time) int {
 // eachFact calls each for every fact of requests between two times, and of some others, chunk by chunk; more is the end of the
 // query, and descending says that it is in that order.
 func (s *Store) eachFact(ctx context.Context, from, to int64, more string, descending bool, each func(n int64, f fact) error) error {
-	return s.built(ctx, `SELECT chunk, facts FROM facts WHERE last >= ? AND first < ? `+more, []any{from, to}, func(rows *sql.Rows) error {
+	return s.facts(ctx, `SELECT chunk, facts FROM facts WHERE last >= ? AND first < ? `+more, []any{from, to}, descending, each)
+}
+
+// facts calls each for every fact of the chunks that a query finds; descending says that the query is in that order.
+func (s *Store) facts(ctx context.Context, query string, args []any, descending bool, each func(n int64, f fact) error) error {
+	return s.built(ctx, query, args, func(rows *sql.Rows) error {
 		var number int64
 		var chunk sql.RawBytes
 		if err := rows.Scan(&number, &chunk); err != nil {

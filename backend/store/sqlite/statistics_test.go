@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -380,6 +381,81 @@ func BenchmarkStatistics(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/op")
 			b.ReportMetric(float64(slowest.Microseconds())/1000, "ms/slowest")
 			b.ReportMetric(float64(found), "requests")
+		})
+	}
+}
+
+// BenchmarkFilteredLists reads first pages of a million operations, as the inbox and the history filter them:
+//
+//	go test -run - -bench FilteredLists ./backend/store/sqlite
+func BenchmarkFilteredLists(b *testing.B) {
+	const n, open = 1_000_000, 500
+	s, err := Open(b.Context(), b.TempDir(), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	random := rand.New(rand.NewPCG(1, 2))
+	err = s.do(b.Context(), func(ctx context.Context, w *writer) error {
+		insert, err := w.conn.PrepareContext(ctx, insertOperation)
+		if err != nil {
+			return err
+		}
+		defer insert.Close()
+		for i := uint64(1); i <= n; i++ {
+			at := epoch.Add(time.Duration(i) * time.Minute / 2)
+			op := human.Operation{
+				ID: human.OperationID(fmt.Sprintf("op_%d", i)), Version: 2, Kind: kind.ForAgents()[random.IntN(6)], AgentID: fmt.Sprintf("agent-%d", random.IntN(40)),
+				State: human.Completed, Risk: factRisks[random.IntN(5)], Description: strings.Repeat("Roll out the api to production. ", 8), CreatedAt: at, UpdatedAt: at,
+			}
+			if i > n-open {
+				op.State = human.Pending
+			}
+			op.ProjectName = fmt.Sprintf("project-%d", random.IntN(25))
+			if i%(n/20) == 7 {
+				op.ProjectName = "rare"
+			}
+			p, err := (&folded{n: i, op: op}).project()
+			if err != nil {
+				return err
+			}
+			if _, err := insert.ExecContext(ctx, p.insertArgs()...); err != nil {
+				return err
+			}
+			if err := w.addFact(ctx, i, op, op.ProjectName); err != nil {
+				return err
+			}
+		}
+		return w.writeFacts(ctx)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	closed := []human.State{human.Completed, human.Declined, human.Cancelled}
+	for _, tt := range []struct {
+		name string
+		f    queue.Filter
+	}{
+		{"project, recent", queue.Filter{Project: "project-1", States: closed, Order: queue.Recent}},
+		{"rare project, recent", queue.Filter{Project: "rare", States: closed, Order: queue.Recent}},
+		{"project and risk, recent", queue.Filter{Project: "project-1", Risk: human.HighRisk, States: closed, Order: queue.Recent}},
+		{"risk, recent", queue.Filter{Risk: human.HighRisk, States: closed, Order: queue.Recent}},
+		{"risk, newest", queue.Filter{Risk: human.HighRisk}},
+		{"project, open", queue.Filter{Project: "project-1", Open: true, Order: queue.Urgent}},
+		{"kind, agent, project and risk, recent", queue.Filter{Kind: human.Approve, AgentID: "agent-1", Project: "project-1", Risk: human.HighRisk, States: closed, Order: queue.Recent}},
+		{"risk of 30 days, newest", queue.Filter{Risk: human.HighRisk, When: queue.Days(30, epoch.Add(n*time.Minute/2), time.UTC)}},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			var found int
+			for b.Loop() {
+				page, err := s.List(b.Context(), tt.f)
+				if err != nil {
+					b.Fatal(err)
+				}
+				found = len(page.Operations)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/op")
+			b.ReportMetric(float64(found), "found")
 		})
 	}
 }
