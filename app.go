@@ -200,6 +200,7 @@ type Notice struct {
 	Risk  string `json:"risk"`  // "" when the agent named none
 	Title string `json:"title"` // who rings and what for, one line
 	Body  string `json:"body"`
+	Again bool   `json:"again"` // it was shown before, and no one has seen it
 }
 
 // DesktopState says what the session can do, for the card that tells the operator and for `doctor`.
@@ -875,7 +876,15 @@ func (a *App) Notify(n Notice) (shown bool, err error) {
 	a.offer(func() { a.offered[n.ID] = categories[category] })
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
-	err = a.notifier.Send(ctx, n, category, human.Risk(n.Risk).Dangerous())
+	urgent := human.Risk(n.Risk).Dangerous()
+	if n.Again {
+		// Services may only change the text of one that is up.
+		if err := a.notifier.Dismiss(ctx, n.ID); err != nil {
+			a.log.Warn("a notification could not be shown as a new one", "error", err)
+		}
+		urgent = urgent || a.mayBeUrgent()
+	}
+	err = a.notifier.Send(ctx, n, category, urgent)
 	if err != nil {
 		a.offer(func() { delete(a.offered, n.ID) })
 	}
@@ -883,6 +892,13 @@ func (a *App) Notify(n Notice) (shown bool, err error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// mayBeUrgent says whether an urgent notification breaks through no do-not-disturb of the system's that counts.
+func (a *App) mayBeUrgent() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.quiet.Follow || a.quiet.System == window.SystemLoud
 }
 
 // offer changes which notifications are up, and puts cards that are up where these leave room.
@@ -1074,7 +1090,7 @@ func (b busNotifier) Send(ctx context.Context, n Notice, category string, urgent
 	for _, id := range categories[category] {
 		actions = append(actions, window.Action{ID: id, Label: b.labels[id]})
 	}
-	return b.Notifications.Send(ctx, window.Notification{ID: n.ID, Title: n.Title, Body: n.Body, Urgent: urgent, Actions: actions})
+	return b.Notifications.Send(ctx, window.Notification{ID: n.ID, Title: n.Title, Body: n.Body, Urgent: urgent, Sound: n.Again, Actions: actions})
 }
 
 // wailsNotifier is Windows and macOS.

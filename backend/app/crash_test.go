@@ -39,6 +39,7 @@ type crashRing struct {
 	version uint64            // of the newest acknowledged change
 	end     human.State       // acknowledged
 	answer  string            // acknowledged, of the operator
+	held    string            // acknowledged, of the operator, who may still undo it
 	checked bool              // its end was found again after a crash
 }
 
@@ -67,7 +68,7 @@ func TestCrash(t *testing.T) {
 	for round := range rounds {
 		s := serve(t, c.dir, c.env)
 		boss := operator(t, s.url, s.code)
-		c.check(t, s, boss)
+		c.check(t, s, boss, false)
 		if t.Failed() {
 			t.Fatalf("in round %d", round)
 		}
@@ -77,7 +78,10 @@ func TestCrash(t *testing.T) {
 		}
 	}
 	s := serve(t, c.dir, c.env)
-	c.check(t, s, operator(t, s.url, s.code))
+	c.check(t, s, operator(t, s.url, s.code), false)
+	s.stop(t)
+	s = serve(t, c.dir, c.env)
+	c.check(t, s, operator(t, s.url, s.code), true)
 	s.stop(t)
 	t.Logf("%d rounds, %d rings, %d acknowledged changes, %d events", rounds, len(c.rings), c.acked, c.lastSeq)
 	if c.acked < rounds {
@@ -174,6 +178,8 @@ func (c *crashTest) operator(me *caller, round, which int) {
 				path, body, answer = "/api/human/reply", map[string]any{"operation_id": brief.ID, "text": "why?"}, ""
 			case 4:
 				path, body, answer = "/api/human/decline", map[string]any{"operation_id": brief.ID, "reason": "no"}, ""
+			case 5:
+				body["undoable"] = true
 			}
 			var op human.Operation
 			status, err := me.call("POST", path, body, &op)
@@ -199,6 +205,9 @@ func (c *crashTest) note(r *crashRing, op human.Operation, answer string) bool {
 		return false
 	}
 	r.id, r.version = op.ID, max(r.version, op.Version)
+	if op.Leaving != nil {
+		r.held = op.Leaving.HumanInput
+	}
 	if op.State.Terminal() {
 		r.end = op.State
 		if answer != "" {
@@ -215,8 +224,8 @@ func (c *crashTest) fail(r *crashRing, format string, args ...any) {
 	r.body["failed"] = fmt.Sprintf(format, args...)
 }
 
-// check compares what a restarted server says with what the one before acknowledged.
-func (c *crashTest) check(t *testing.T, s *server, boss *caller) {
+// check compares what a restarted server says with what the one before acknowledged. last: the one before ended in order.
+func (c *crashTest) check(t *testing.T, s *server, boss *caller, last bool) {
 	c.replay(t, s, boss)
 	var audit receipt.Audit
 	if status, err := boss.call("GET", "/api/receipts/audit", nil, &audit); err != nil || status != 200 || len(audit.Found) > 0 {
@@ -249,6 +258,12 @@ func (c *crashTest) check(t *testing.T, s *server, boss *caller) {
 			t.Errorf("%s: was acknowledged as %s, and is %s now", name, r.end, op.State)
 		case r.answer != "" && (op.Result == nil || op.Result.HumanInput != r.answer):
 			t.Errorf("%s: the answer %q was acknowledged, and is %+v now", name, r.answer, op.Result)
+		}
+		if r.held != "" && (op.State == human.Declined || op.State == human.Completed && op.Result.HumanInput != r.held) {
+			t.Errorf("%s: the answer %q was to be sent, and it is %s, %+v now", name, r.held, op.State, op.Result)
+		}
+		if r.held != "" && last && !op.State.Terminal() {
+			t.Errorf("%s: the answer %q was not sent in an orderly end, it is %s", name, r.held, op.State)
 		}
 		r.id, r.version = op.ID, op.Version
 		if op.State.Terminal() {

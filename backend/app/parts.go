@@ -89,8 +89,9 @@ func mirrorIn(dir string) func(sqlite.Mirrored) error {
 func (a *App) openQueue(ctx context.Context) error {
 	o := a.settings.Queue()
 	o.Summarize = func(op human.Operation, answer human.Answer) string { return a.summaries.Line(op, answer) }
+	o.UndoTime = func() time.Duration { return time.Duration(a.now().Human.UndoSeconds) * time.Second }
 	o.Log = a.log
-	o.Receipts = &receipt.Maker{Key: a.receiptKeys.Current, Passkey: func(ctx context.Context, by human.Actor, id string) (receipt.KeyEntry, error) {
+	o.Receipts = &receipt.Maker{Key: a.receiptKeys.Current, Keys: a.receiptKeys.List, Passkey: func(ctx context.Context, by human.Actor, id string) (receipt.KeyEntry, error) {
 		return a.stepUp.PublicKey(ctx, by, id)
 	}}
 	a.attachments = attachments.New(a.Dir, attachments.Options{

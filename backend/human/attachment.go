@@ -97,6 +97,9 @@ func (o Operation) Attached(id AttachmentID) (Attachment, bool) {
 	if o.Draft != nil {
 		lists = append(lists, o.Draft.Files)
 	}
+	if o.Leaving != nil {
+		lists = append(lists, o.Leaving.Files)
+	}
 	for _, d := range o.Drafts {
 		lists = append(lists, d.Files)
 	}

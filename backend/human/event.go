@@ -24,6 +24,8 @@ const (
 	Shown      EventType = "shown"             // system: Channel showed the request; Text says why it failed
 	Seen       EventType = "seen"              // operator: Channel was looked at
 	Expired    EventType = "overdue"           // system: the time limit has passed
+	Held       EventType = "held"              // operator: Answer, which leaves at Until unless it is undone
+	Undone     EventType = "undone"            // operator, or system where it cannot be sent: the answer that is held is a draft again
 	Finished   EventType = "completed"         // operator: Answer
 	Withdrawn  EventType = "cancelled"         // agent, or system on time-out: Text is the reason
 	TurnedDown EventType = "declined"          // operator: Text is the reason
@@ -51,6 +53,7 @@ type Event struct {
 	Order     *Order        `json:"order,omitempty"`
 	Proof     *Proof        `json:"proof,omitempty"`   // of the operator who answers, where they gave one
 	Receipt   *Receipt      `json:"receipt,omitempty"` // of an operator's answer
+	Seal      string        `json:"seal,omitempty"`    // of an answer that is held; see Leaving
 }
 
 // An Entry is an event in its place: Seq counts all events of a journal from 1 without gaps, Version
@@ -86,6 +89,7 @@ func (e Event) ForAgent() Event {
 //
 //	pending -> claimed -> in_progress -> completed
 //	any open state -> waiting_input -> (agent replies) in_progress
+//	an answer that is held changes no state but keeps operators from changing it, until it leaves or is undone
 //	any open state -> canceled | declined
 func (o Operation) Apply(e Event) (Operation, error) {
 	if err := o.allows(e); err != nil {
@@ -128,8 +132,17 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		next.ledger(e)
 	case Expired:
 		next.Overdue = true
+	case Held:
+		if o.State != WaitingInput {
+			next.take(e, InProgress)
+		}
+		next.Leaving = &Leaving{Answer: *e.Answer, By: e.By, At: at, LeavesAt: *e.Until, Version: next.Version, Seal: e.Seal}
+		next.SnoozedUntil = nil
+	case Undone:
+		next.drop(e)
 	case Finished:
 		next.take(e, Completed)
+		next.Leaving = nil
 		next.Result = &Result{Answer: *e.Answer, By: e.By, At: at, Digest: o.AnswerDigest(*e.Answer)}
 		next.SnoozedUntil = nil
 		if o.DraftOf(e.By) != nil {
@@ -139,6 +152,7 @@ func (o Operation) Apply(e Event) (Operation, error) {
 			done(&next)
 		}
 	case Withdrawn:
+		next.drop(e)
 		next.State, next.Ended, next.SnoozedUntil = Cancelled, &Ending{By: e.By, At: at, Reason: e.Text}, nil
 	case TurnedDown:
 		next.take(e, Declined)
@@ -201,6 +215,14 @@ func (o *Operation) saveDraft(e Event) {
 	}
 }
 
+// drop makes an answer that is held a draft again.
+func (o *Operation) drop(e Event) {
+	if l := o.Leaving; l != nil {
+		o.Leaving = nil
+		o.saveDraft(Event{By: l.By, At: e.At, Answer: &l.Answer})
+	}
+}
+
 func (o *Operation) say(e Event) {
 	o.Messages = append(slices.Clip(o.Messages), Message{By: e.By, At: e.At, Text: e.Text})
 }
@@ -241,10 +263,12 @@ func (o *Operation) ledger(e Event) {
 	case e.Type == Seen:
 		if d.Seen == nil {
 			d.Seen = &at
+		} else if !o.Stands(d.Last(), at) {
+			d.Again = &at
 		}
 	case e.Text != "":
 		d.Failed = e.Text
-	case d.Shown == nil:
+	case !o.Stands(d.Shown, at):
 		d.Shown, d.Failed = &at, ""
 	}
 }
@@ -264,13 +288,20 @@ func (o Operation) allows(e Event) error {
 		switch e.Type {
 		case Commented, Delivered, Shown, Seen, InputSaved, Unrecorded:
 			return nil
-		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown, Recorded, Voted, Progressed, Ordered:
+		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Held, Undone, Finished, Withdrawn, TurnedDown, Recorded, Voted, Progressed, Ordered:
 		}
 		return o.overError()
+	}
+	if o.Leaving != nil && !o.Leaving.allows(e) {
+		return o.HeldError()
 	}
 	switch e.Type {
 	case Invoked:
 		return Errorf(Conflict, "operation %s exists already", o.ID)
+	case Undone:
+		if o.Leaving == nil {
+			return Errorf(Conflict, "operation %s has no answer that can be undone", o.ID)
+		}
 	case ClaimedBy:
 		if o.ClaimedBy != "" {
 			return o.takenError(e.By)
@@ -279,13 +310,8 @@ func (o Operation) allows(e Event) error {
 		if o.ClaimedBy == "" {
 			return Errorf(Conflict, "operation %s is not claimed, so there is nothing to release", o.ID)
 		}
-	case Started, InputSaved, Asked, Finished, TurnedDown:
-		if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name && !o.Together {
-			return o.takenError(e.By)
-		}
-		if e.Type == Finished && e.Answer == nil {
-			return Errorf(Invalid, "an answer is missing")
-		}
+	case Started, InputSaved, Asked, Held, Finished, TurnedDown:
+		return o.mayWork(e)
 	case Recorded:
 		if o.ClaimedBy == "" {
 			return Errorf(Conflict, "operation %s is not claimed; claim it before you record work on it", o.ID)
@@ -312,6 +338,38 @@ func (o Operation) allows(e Event) error {
 }
 
 func (o Operation) openError() error { return Errorf(Conflict, "operation %s is still open", o.ID) }
+
+// mayWork says why an operator's work on the operation, or an end of it, cannot be taken.
+func (o Operation) mayWork(e Event) error {
+	if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name && !o.Together {
+		return o.takenError(e.By)
+	}
+	if (e.Type == Finished || e.Type == Held) && e.Answer == nil {
+		return Errorf(Invalid, "an answer is missing")
+	}
+	if e.Type == Held && e.Until == nil {
+		return Errorf(Invalid, "the time at which the answer leaves is missing")
+	}
+	return nil
+}
+
+// allows says whether an event can happen while the answer is held.
+func (l Leaving) allows(e Event) bool {
+	switch e.Type {
+	case Replied, Shown, Seen, Expired, Withdrawn, Unrecorded:
+		return true
+	case Undone:
+		return e.By == l.By || e.By.Role == System
+	case Finished:
+		return e.By == l.By
+	}
+	return false
+}
+
+// HeldError says, as a Conflict error, that an answer of this operation is about to leave.
+func (o Operation) HeldError() error {
+	return Errorf(Conflict, "operation %s was answered by %s, and the answer is sent at %s; undo it to change anything", o.ID, o.Leaving.By.Name, o.Leaving.LeavesAt.UTC().Format(time.RFC3339))
+}
 
 func (o Operation) takenError(by Actor) error {
 	if o.ClaimedBy == by.Name {

@@ -307,6 +307,16 @@ type Draft struct {
 	At time.Time `json:"at"`
 }
 
+// Leaving is an answer that can still be undone: its agent gets it at LeavesAt. Only operators see it.
+type Leaving struct {
+	Answer
+	By       Actor     `json:"by"`
+	At       time.Time `json:"at"`
+	LeavesAt time.Time `json:"leaves_at"`
+	Version  uint64    `json:"version" doc:"Of the operation, once the answer was held."`
+	Seal     string    `json:"seal,omitempty" doc:"The server's signature, without which the answer is not sent."`
+}
+
 // An Ending says who ended an operation without an answer, when and why.
 type Ending struct {
 	By     Actor     `json:"by"`
@@ -319,7 +329,16 @@ type Delivery struct {
 	Channel string     `json:"channel" doc:"card, notification, tray or console."`
 	Shown   *time.Time `json:"shown,omitempty"`
 	Seen    *time.Time `json:"seen,omitempty"`
+	Again   *time.Time `json:"seen_again,omitempty" doc:"When it was first seen after it came back from being snoozed."`
 	Failed  string     `json:"failed,omitempty" doc:"Why it could not be shown."`
+}
+
+// Last is when the request was last seen on the channel for the first time: at all, or since it came back from being snoozed.
+func (d Delivery) Last() *time.Time {
+	if d.Again != nil {
+		return d.Again
+	}
+	return d.Seen
 }
 
 // An Operation is whatever needs a human, as it stands after its last event. It is a value: Apply
@@ -356,6 +375,7 @@ type Operation struct {
 	// For operators only; ForAgent leaves them out.
 	Draft        *Draft     `json:"draft,omitempty"`
 	Drafts       []Draft    `json:"drafts,omitempty" doc:"Where several operators work on it: one of each. An operator gets their own as draft."`
+	Leaving      *Leaving   `json:"leaving,omitempty" doc:"An answer that can still be undone; its agent gets it at leaves_at."`
 	SnoozedUntil *time.Time `json:"snoozed_until,omitempty"`
 	Deliveries   []Delivery `json:"deliveries,omitempty"`
 
@@ -366,7 +386,7 @@ type Operation struct {
 // ForAgent is the operation as its agent may see it: without what operators keep to themselves, and with
 // the recordings that were released to it.
 func (o Operation) ForAgent() Operation {
-	o.Draft, o.Drafts, o.SnoozedUntil, o.Deliveries = nil, nil, nil, nil
+	o.Draft, o.Drafts, o.Leaving, o.SnoozedUntil, o.Deliveries = nil, nil, nil, nil, nil
 	if o.Result != nil {
 		result := *o.Result
 		result.Answer = result.ForAgent()
@@ -379,6 +399,11 @@ func (o Operation) ForAgent() Operation {
 // Released says whether the operator gave this recording to the agent, as an attachment of the answer.
 func (o Operation) Released(id RecordingID) bool {
 	return o.Result != nil && slices.Contains(o.Recordings, id) && slices.Contains(o.Result.Attachments, string(id))
+}
+
+// Stands says whether what was noted at a moment still counts: a request that was snoozed comes back as a new one.
+func (o Operation) Stands(noted *time.Time, now time.Time) bool {
+	return noted != nil && (o.SnoozedUntil == nil || now.Before(*o.SnoozedUntil) || !noted.Before(*o.SnoozedUntil))
 }
 
 // DraftOf is what an operator has saved and not sent; nil for nothing.

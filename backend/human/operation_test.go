@@ -32,8 +32,11 @@ func rung() story {
 func (s story) then(t human.EventType, by human.Actor) story {
 	e := human.Event{Type: t, By: by}
 	switch t {
-	case human.Finished, human.InputSaved:
+	case human.Finished, human.InputSaved, human.Held:
 		e.Answer = &human.Answer{HumanInput: "by " + by.Name, Decision: human.Approved}
+		if leaves := noon.Add(time.Hour); t == human.Held {
+			e.Until = &leaves
+		}
 	case human.Recorded, human.Unrecorded:
 		e.Recording = "rec_1"
 	case human.Shown, human.Seen:
@@ -87,6 +90,17 @@ func TestLifeCycle(t *testing.T) {
 		"overdue twice is once":                         {rung().then(human.Expired, bell).then(human.Expired, bell), human.Pending, human.Conflict},
 		"an overdue one can be answered (H14)":          {rung().then(human.Expired, bell).then(human.Finished, mei), human.Completed, 0},
 		"its agent cancels":                             {rung().then(human.Withdrawn, agent), human.Cancelled, 0},
+		"an answer that is held ends nothing":           {rung().then(human.Held, mei), human.InProgress, 0},
+		"it leaves as its operator's answer":            {rung().then(human.Held, mei).then(human.Finished, mei), human.Completed, 0},
+		"and never as another's":                        {rung().then(human.Held, mei).then(human.Finished, tom), human.InProgress, human.Conflict},
+		"it is held once":                               {rung().then(human.Held, mei).then(human.Held, mei), human.InProgress, human.Conflict},
+		"nothing else is done meanwhile":                {rung().then(human.Held, mei).then(human.Released, mei), human.InProgress, human.Conflict},
+		"another's claim cannot be held past":           {rung().then(human.ClaimedBy, mei).then(human.Held, tom), human.Claimed, human.Conflict},
+		"its operator undoes it":                        {rung().then(human.Held, mei).then(human.Undone, mei).then(human.Released, mei), human.Pending, 0},
+		"nobody else does":                              {rung().then(human.Held, mei).then(human.Undone, tom), human.InProgress, human.Conflict},
+		"there must be one to undo":                     {rung().then(human.ClaimedBy, mei).then(human.Undone, mei), human.Claimed, human.Conflict},
+		"its agent may cancel meanwhile":                {rung().then(human.Held, mei).then(human.Withdrawn, agent), human.Cancelled, 0},
+		"a question stays one while an answer is held":  {rung().then(human.Asked, mei).then(human.Held, mei), human.WaitingInput, 0},
 		"an operator declines":                          {rung().then(human.TurnedDown, mei), human.Declined, 0},
 		"a second answer changes nothing":               {rung().then(human.Finished, mei).then(human.Finished, mei), human.Completed, human.Conflict},
 		"a late cancel changes nothing":                 {rung().then(human.Finished, mei).then(human.Withdrawn, agent), human.Completed, human.Conflict},
@@ -158,15 +172,15 @@ func TestADraftOutlivesSomebodyElsesAnswer(t *testing.T) {
 }
 
 func TestAnAgentSeesNothingOfTheOperatorsOwn(t *testing.T) {
-	op, err := rung().then(human.InputSaved, mei).then(human.Shown, bell).then(human.Seen, mei).tell()
+	op, err := rung().then(human.InputSaved, mei).then(human.Shown, bell).then(human.Seen, mei).then(human.Held, mei).tell()
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := op.ForAgent()
-	if seen.Draft != nil || seen.Deliveries != nil || seen.SnoozedUntil != nil {
+	if seen.Draft != nil || seen.Leaving != nil || seen.Deliveries != nil || seen.SnoozedUntil != nil {
 		t.Errorf("the agent sees %+v", seen)
 	}
-	for _, private := range []human.EventType{human.InputSaved, human.Snoozed, human.Shown, human.Seen, human.Delivered, human.Recorded, human.Unrecorded} {
+	for _, private := range []human.EventType{human.InputSaved, human.Snoozed, human.Shown, human.Seen, human.Delivered, human.Recorded, human.Unrecorded, human.Held, human.Undone} {
 		if private.ForAgents() {
 			t.Errorf("agents are told of %q", private)
 		}

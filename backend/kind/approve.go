@@ -19,6 +19,10 @@ var Approve = Kind{
 		responseSchema,
 	},
 	Answer: append([]string{"decision", "args"}, inWords...),
+	// Whoever approves something dangerous decides before the answer, not after it. What was edited may be more dangerous than what was sent.
+	Undo: func(op human.Operation, a human.Answer) bool {
+		return op.Risk.Level() <= human.LowRisk.Level() && a.Args == nil
+	},
 	Check: func(op human.Operation, a *human.Answer) error {
 		if a.Decision == "" {
 			return human.BadField("decision", "is missing; an approval is answered with approve or deny")

@@ -24,6 +24,7 @@ var Bash = Kind{
 		responseSchema,
 	},
 	Answer: append([]string{"verdict"}, ofWork...),
+	Undo:   always,
 	Check:  worked(Field{}),
 }
 

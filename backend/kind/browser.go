@@ -18,6 +18,7 @@ var Browser = Kind{
 		responseSchema,
 	},
 	Answer: append([]string{"verdict", "steps"}, ofWork...),
+	Undo:   always,
 	Check:  worked(browserSteps),
 }
 

@@ -18,6 +18,7 @@ var Desktop = Kind{
 		responseSchema,
 	},
 	Answer: append([]string{"verdict", "steps"}, ofWork...),
+	Undo:   always,
 	Check:  worked(desktopSteps),
 }
 

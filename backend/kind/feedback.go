@@ -17,5 +17,6 @@ var Feedback = Kind{
 		responseSchema,
 	},
 	Answer: inWords,
+	Undo:   always,
 	Check:  says,
 }

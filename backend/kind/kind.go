@@ -30,6 +30,8 @@ type Kind struct {
 	Answer []string
 	// Check fills in what an answer stands for, and returns an Invalid or Conflict error that says what is wrong with it.
 	Check func(op human.Operation, a *human.Answer) error
+	// Undo says whether an answer can be held for a few seconds, in which its operator can undo it. Nil: never.
+	Undo func(op human.Operation, a human.Answer) bool
 	// Events are what a checked answer is kept as. Nil: it ends the operation.
 	Events func(op human.Operation, by human.Actor, a human.Answer) ([]human.Event, error)
 }
@@ -165,6 +167,9 @@ func says(_ human.Operation, a *human.Answer) error {
 	}
 	return nil
 }
+
+// always can be undone.
+func always(human.Operation, human.Answer) bool { return true }
 
 // What the kinds share.
 var (

@@ -29,6 +29,7 @@ var Review = Kind{
 		responseSchema,
 	},
 	Answer: append([]string{"verdict", "comments", "focus"}, inWords...),
+	Undo:   always,
 	Check:  reviewed,
 }
 

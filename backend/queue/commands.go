@@ -80,10 +80,29 @@ func (q *Queue) SaveInput(ctx context.Context, by human.Actor, id human.Operatio
 // agent act may be without. Findings that were removed go no further than this call; those that are left must rest on what the
 // operation has.
 func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
+	return q.complete(ctx, by, id, answer, digest, false)
+}
+
+// Hold is Complete with time to undo it: the answer is durable when it returns, and its agent gets it Options.UndoTime later, or when the
+// request would become overdue; see human.Operation.Leaving. Where kind.Kind.Undo does not allow that, and where the operator has
+// proved that they are there, the answer is sent at once.
+func (q *Queue) Hold(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
+	return q.complete(ctx, by, id, answer, digest, human.ProofOf(ctx) == nil)
+}
+
+// Undo makes an answer that is held a draft again. A Conflict error once it has left.
+func (q *Queue) Undo(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error) {
+	return q.operate(ctx, by, id, human.Event{Type: human.Undone})
+}
+
+func (q *Queue) complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string, hold bool) (human.Operation, error) {
 	if err := checkAnswer(answer); err != nil {
 		return human.Operation{}, err
 	}
 	return q.asOperator(ctx, by, id, func(op human.Operation) ([]human.Event, error) {
+		if op.Leaving != nil {
+			return nil, op.HeldError()
+		}
 		full := whole(answer.Kept())
 		if draft := op.DraftOf(by); full.HumanInput == "" && draft != nil {
 			full.HumanInput = draft.HumanInput
@@ -96,15 +115,36 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 			if full.Files, err = q.files(ctx, by, op, full); err != nil {
 				return nil, err
 			}
-			if full.Summary == "" {
-				full.Summary = q.opts.Summarize(op, full)
+			k, _ := kind.Of(op.Kind)
+			if hold && k.Undo != nil && k.Undo(op, full) {
+				if until := q.leaves(op); until.After(q.now()) {
+					return []human.Event{{Type: human.Held, By: by, Answer: &full, Until: &until}}, nil
+				}
 			}
-			if k, _ := kind.Of(op.Kind); k.Events != nil {
+			full = q.summarized(op, full)
+			if k.Events != nil {
 				return k.Events(op, by, full)
 			}
 		}
 		return []human.Event{{Type: human.Finished, By: by, Answer: &full}}, nil
 	})
+}
+
+// leaves is when an answer leaves that is held now: no request becomes overdue meanwhile.
+func (q *Queue) leaves(op human.Operation) time.Time {
+	at := q.now().Add(q.opts.UndoTime())
+	if op.ExpiresAt != nil && !op.Overdue && op.ExpiresAt.Before(at) {
+		return *op.ExpiresAt
+	}
+	return at
+}
+
+// summarized is an answer that has a summary, whoever wrote it.
+func (q *Queue) summarized(op human.Operation, a human.Answer) human.Answer {
+	if a.Summary == "" {
+		a.Summary = q.opts.Summarize(op, a)
+	}
+	return a
 }
 
 // bound says whether answers to a kind must say which request they are for: those that let an agent act.
@@ -272,7 +312,9 @@ func (q *Queue) Withdraw(ctx context.Context, agent, reason string) error {
 // Shown notes in the ledger that a channel showed the ring, or why it could not.
 func (q *Queue) Shown(ctx context.Context, id human.OperationID, channel, failed string) (human.Operation, error) {
 	return q.ledger(ctx, id, human.Event{Type: human.Shown, Channel: channel, Text: failed, By: human.Actor{Role: human.System}},
-		func(d human.Delivery) bool { return d.Shown != nil || (failed != "" && d.Failed == failed) })
+		func(op human.Operation, d human.Delivery) bool {
+			return op.Stands(d.Shown, q.now()) || (failed != "" && d.Failed == failed)
+		})
 }
 
 // Seen notes that the operator looked at the ring on a channel.
@@ -281,17 +323,17 @@ func (q *Queue) Seen(ctx context.Context, by human.Actor, id human.OperationID, 
 		return human.Operation{}, err
 	}
 	return q.ledger(ctx, id, human.Event{Type: human.Seen, Channel: channel, By: by},
-		func(d human.Delivery) bool { return d.Seen != nil })
+		func(op human.Operation, d human.Delivery) bool { return op.Stands(d.Last(), q.now()) })
 }
 
 // ledger appends a delivery event unless the ledger says so already.
-func (q *Queue) ledger(ctx context.Context, id human.OperationID, e human.Event, known func(human.Delivery) bool) (human.Operation, error) {
+func (q *Queue) ledger(ctx context.Context, id human.OperationID, e human.Event, known func(human.Operation, human.Delivery) bool) (human.Operation, error) {
 	if !slices.Contains(Channels, e.Channel) {
 		return human.Operation{}, human.BadField("channel", "%q is not one of %s", e.Channel, strings.Join(Channels, ", "))
 	}
 	return q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
 		for _, d := range op.Deliveries {
-			if d.Channel == e.Channel && known(d) {
+			if d.Channel == e.Channel && known(op, d) {
 				return nil, nil
 			}
 		}

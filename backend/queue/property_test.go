@@ -26,7 +26,7 @@ var clients = []human.Actor{bot, other, mei, tom}
 
 var commands = map[human.Role][]string{
 	human.Agent:    {"ring", "ring with a key", "reply", "cancel", "delivered", "complete", "claim", "record"},
-	human.Operator: {"claim", "release", "start", "draft", "ask", "complete", "complete", "decline", "snooze", "seen", "cancel", "record", "record", "drop", "give"},
+	human.Operator: {"claim", "release", "start", "draft", "ask", "complete", "complete", "hold", "hold", "undo", "decline", "snooze", "seen", "cancel", "record", "record", "drop", "give"},
 }
 
 func steps(client int) *rapid.Generator[step] {
@@ -40,6 +40,8 @@ type ledger struct {
 	mu      sync.Mutex
 	rung    []human.OperationID
 	ended   map[human.OperationID][]string // who was told to have ended it
+	held    map[human.OperationID][]string // whose answers were held
+	undone  map[human.OperationID]int
 	begun   []recorded
 	dropped map[human.RecordingID]bool
 	tried   int // recordings, so that each has an id of its own
@@ -87,6 +89,15 @@ func (l *ledger) noteRecorded(of human.OperationID, id human.RecordingID, droppe
 	}
 }
 
+func (l *ledger) noteHeld(id human.OperationID, by string, undone int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if by != "" {
+		l.held[id] = append(l.held[id], by)
+	}
+	l.undone[id] += undone
+}
+
 func (l *ledger) note(who human.Actor, op human.Operation, created, ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,6 +140,14 @@ func (l *ledger) do(ctx context.Context, q *queue.Queue, s step) error {
 	case "complete":
 		op, err = q.Complete(ctx, who, id, human.Answer{HumanInput: "by " + who.Name}, "")
 		ended = err == nil
+	case "hold":
+		if op, err = q.Hold(ctx, who, id, human.Answer{HumanInput: "by " + who.Name}, ""); err == nil {
+			l.noteHeld(id, who.Name, 0)
+		}
+	case "undo":
+		if op, err = q.Undo(ctx, who, id); err == nil {
+			l.noteHeld(id, "", 1)
+		}
 	case "record":
 		r := l.recording()
 		if op, err = q.RecordingBegan(ctx, who, id, r); err == nil {
@@ -188,11 +207,19 @@ func (l *ledger) check(t *rapid.T, store *sqlite.Store) {
 		if err != nil {
 			t.Fatal(err) // a gap in versions, or an event the life cycle forbids
 		}
-		ends := 0
+		ends, held, undone := 0, 0, 0
+		var leaves *human.Event
 		for i, e := range entries {
 			switch e.Event.Type {
 			case human.Finished, human.Withdrawn, human.TurnedDown:
 				ends++
+			case human.Held:
+				held, leaves = held+1, &entries[i].Event
+			case human.Undone:
+				undone, leaves = undone+1, nil
+			}
+			if leaves != nil && e.Event.Type == human.Finished && (e.Event.By != leaves.By || e.Event.Answer.HumanInput != leaves.Answer.HumanInput) {
+				t.Fatalf("%s held the answer of %s and got that of %s", id, leaves.By.Name, e.Event.By.Name)
 			}
 			if e.Event.Type != human.Finished {
 				continue
@@ -217,17 +244,28 @@ func (l *ledger) check(t *rapid.T, store *sqlite.Store) {
 		if has := slices.Sorted(slices.Values(op.Recordings)); !slices.Equal(has, recordings) {
 			t.Fatalf("%s has the recordings %v, acknowledged were %v", id, has, recordings)
 		}
-		if told := l.ended[id]; ends != len(told) || ends > 1 || op.State.Terminal() != (ends == 1) {
+		if op.Leaving != nil {
+			t.Fatalf("%s still holds an answer", id)
+		}
+		if held != len(l.held[id]) || undone != l.undone[id] {
+			t.Fatalf("%s was held %d times and undone %d times, acknowledged were %d and %d", id, held, undone, len(l.held[id]), l.undone[id])
+		}
+		told := l.ended[id]
+		if leaves != nil && op.State == human.Completed { // the queue sent it
+			told = append(slices.Clone(told), leaves.By.Name)
+		}
+		if ends != len(told) || ends > 1 || op.State.Terminal() != (ends == 1) || leaves != nil && !op.State.Terminal() {
 			t.Fatalf("%s ended %d times, %v were told that they ended it, it is %s", id, ends, told, op.State)
 		}
-		if op.Result != nil && (op.Result.By.Role != human.Operator || op.Result.By.Name != l.ended[id][0]) {
-			t.Fatalf("%s was answered by %+v, %v was told so", id, op.Result.By, l.ended[id])
+		if op.Result != nil && (op.Result.By.Role != human.Operator || op.Result.By.Name != told[0]) {
+			t.Fatalf("%s was answered by %+v, %v was told so", id, op.Result.By, told)
 		}
 	}
 }
 
-// Any sequence of commands from several clients at once: no operation or recording is lost, none is answered
-// twice or with a recording of another, no agent answers, and versions have no gaps.
+// Any sequence of commands from several clients at once, and a crash or an orderly end after it: no operation or recording is
+// lost, none is answered twice or with a recording of another, none with an answer that was undone or other than the one that was
+// held, no agent answers, and versions have no gaps.
 func TestAnyCommandsFromSeveralClients(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ctx := context.Background()
@@ -241,7 +279,7 @@ func TestAnyCommandsFromSeveralClients(t *testing.T) {
 			}
 		}()
 		q := queue.New(store, store, queue.Options{MaxPending: 1000})
-		l := &ledger{ended: map[human.OperationID][]string{}, dropped: map[human.RecordingID]bool{}}
+		l := &ledger{ended: map[human.OperationID][]string{}, dropped: map[human.RecordingID]bool{}, held: map[human.OperationID][]string{}, undone: map[human.OperationID]int{}}
 		plans := make([][]step, len(clients))
 		for i := range clients {
 			plans[i] = rapid.SliceOfN(steps(i), 0, 25).Draw(rt, clients[i].Name)
@@ -264,6 +302,17 @@ func TestAnyCommandsFromSeveralClients(t *testing.T) {
 		wg.Wait()
 		close(failed)
 		for err := range failed {
+			rt.Fatal(err)
+		}
+		if rapid.Bool().Draw(rt, "crash") {
+			q = queue.New(store, store, queue.Options{MaxPending: 1000})
+			if err := q.Load(ctx); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		ended, end := context.WithCancel(ctx)
+		end()
+		if err := q.Run(ended); err != nil {
 			rt.Fatal(err)
 		}
 		l.check(rt, store)

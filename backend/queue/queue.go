@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/queue/receipt"
 )
 
@@ -26,6 +27,9 @@ const (
 	maxTimeout            = 366 * 24 * 3600 // seconds
 )
 
+// DefaultUndoTime is how long an answer that is held can be undone.
+const DefaultUndoTime = 5 * time.Second
+
 // Options are the queue's settings; the zero value is the default of each.
 type Options struct {
 	Disabled       bool          // refuse new rings (H13, setting enabled)
@@ -39,6 +43,9 @@ type Options struct {
 	// Summarize writes the summary of an answer whose operator left it empty (H13); "" leaves it so. It must be
 	// quick: the operator waits. nil is Answer.OneLine.
 	Summarize func(human.Operation, human.Answer) string
+
+	// UndoTime is how long an answer that is held can be undone; 0 or less holds none. nil is DefaultUndoTime.
+	UndoTime func() time.Duration
 
 	// Files keeps what requests and answers have attached; nil keeps nothing, and nothing can be attached.
 	Files Files
@@ -94,6 +101,9 @@ func New(journal Journal, index Index, opts Options) *Queue {
 	if opts.Log == nil {
 		opts.Log = slog.Default()
 	}
+	if opts.UndoTime == nil {
+		opts.UndoTime = func() time.Duration { return DefaultUndoTime }
+	}
 	if opts.Summarize == nil {
 		opts.Summarize = func(_ human.Operation, a human.Answer) string { return a.OneLine() }
 	}
@@ -121,7 +131,8 @@ func (q *Queue) Load(ctx context.Context) error {
 	return nil
 }
 
-// Run marks operations overdue, or cancels them, as their time comes, until ctx ends. It returns nil.
+// Run marks operations overdue, or cancels them, and sends answers that were held, as their time comes, until ctx ends; then it
+// sends the answers that are held still. It returns nil.
 func (q *Queue) Run(ctx context.Context) error {
 	for {
 		wait := q.expireDue(ctx)
@@ -129,6 +140,7 @@ func (q *Queue) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			timer.Stop()
+			q.sendHeld(ctx)
 			return nil
 		case <-timer.C:
 		case <-q.expirySet:
@@ -195,6 +207,12 @@ func (q *Queue) apply(ctx context.Context, op human.Operation, events []human.Ev
 		next, err := op.Apply(*e)
 		if err != nil {
 			return op, err
+		}
+		if e.Type == human.Held && q.opts.Receipts != nil {
+			if e.Seal, err = q.opts.Receipts.Seal(next); err != nil {
+				return op, err
+			}
+			next.Leaving.Seal = e.Seal
 		}
 		var after *human.Event
 		if i+1 < len(events) {
@@ -264,6 +282,9 @@ func (q *Queue) keep(op human.Operation) {
 		q.leave(op.AgentID)
 	case is && had.Version < op.Version:
 		q.open[op.ID] = op
+		if had.Leaving == nil {
+			q.sendLater(op)
+		}
 	}
 	// Anything else has ended: a change that was stored before the end, and gets here after it, must not bring it back.
 	q.wake(op.ID)
@@ -366,7 +387,7 @@ func (q *Queue) PendingOf(agent string) int {
 	return q.perAgent[agent]
 }
 
-// An expiry is when an open operation's time is up.
+// An expiry is when an open operation's time is up, or an answer to it leaves.
 type expiry struct {
 	at time.Time
 	id human.OperationID
@@ -387,11 +408,23 @@ func (h *expiryHeap) Pop() any {
 
 // expireLater notes when an operation is due. The caller holds mu.
 func (q *Queue) expireLater(op human.Operation) {
-	if op.ExpiresAt == nil || op.Overdue {
-		return
+	if op.ExpiresAt != nil && !op.Overdue {
+		q.dueAt(*op.ExpiresAt, op.ID)
 	}
-	heap.Push(&q.expiry, expiry{*op.ExpiresAt, op.ID})
-	if q.expiry[0].id == op.ID {
+	q.sendLater(op)
+}
+
+// sendLater notes when an answer that is held leaves. The caller holds mu.
+func (q *Queue) sendLater(op human.Operation) {
+	if op.Leaving != nil {
+		q.dueAt(op.Leaving.LeavesAt, op.ID)
+	}
+}
+
+// dueAt has an operation looked at then. The caller holds mu.
+func (q *Queue) dueAt(at time.Time, id human.OperationID) {
+	heap.Push(&q.expiry, expiry{at, id})
+	if q.expiry[0].id == id {
 		select {
 		case q.expirySet <- struct{}{}:
 		default:
@@ -399,7 +432,7 @@ func (q *Queue) expireLater(op human.Operation) {
 	}
 }
 
-// expireDue marks or cancels what is due and returns how long until the next.
+// expireDue marks or cancels what is due, or sends an answer to it, and returns how long until the next.
 func (q *Queue) expireDue(ctx context.Context) time.Duration {
 	const idle, retry = time.Hour, time.Second
 	for {
@@ -419,10 +452,10 @@ func (q *Queue) expireDue(ctx context.Context) time.Duration {
 		if !isOpen {
 			continue
 		}
-		if err := q.expire(ctx, next.id); err != nil && ctx.Err() == nil {
-			q.opts.Log.Error("an operation could not be marked overdue; trying again", "operation_id", next.id, "err", err)
+		if err := q.expire(ctx, next); err != nil && ctx.Err() == nil {
+			q.opts.Log.Error("an operation could not be marked overdue, or its answer not be sent; trying again", "operation_id", next.id, "err", err)
 			q.mu.Lock()
-			heap.Push(&q.expiry, expiry{q.opts.Now().Add(retry), next.id})
+			q.dueAt(q.opts.Now().Add(retry), next.id)
 			q.mu.Unlock()
 		} else if ctx.Err() != nil {
 			return idle
@@ -430,9 +463,15 @@ func (q *Queue) expireDue(ctx context.Context) time.Duration {
 	}
 }
 
-func (q *Queue) expire(ctx context.Context, id human.OperationID) error {
-	_, err := q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
-		if op.State.Terminal() || op.Overdue {
+func (q *Queue) expire(ctx context.Context, due expiry) error {
+	_, err := q.change(ctx, due.id, func(op human.Operation) ([]human.Event, error) {
+		if l := op.Leaving; l != nil {
+			if due.at.Before(l.LeavesAt) {
+				return nil, nil // an earlier one was undone
+			}
+			return q.sends(op), nil
+		}
+		if op.State.Terminal() || op.Overdue || op.ExpiresAt == nil || due.at.Before(*op.ExpiresAt) {
 			return nil, nil
 		}
 		overdue := human.Event{Type: human.Expired, By: human.Actor{Role: human.System}}
@@ -445,6 +484,48 @@ func (q *Queue) expire(ctx context.Context, id human.OperationID) error {
 		}}, nil
 	})
 	return err
+}
+
+// sends are the events by which an answer that is held leaves. What another program wrote into the storage does not: neither without
+// the seal of this server, nor where it would not have been held. It becomes a draft.
+func (q *Queue) sends(op human.Operation) []human.Event {
+	var err error
+	if k, _ := kind.Of(op.Kind); k.Undo == nil || !k.Undo(op, op.Leaving.Answer) {
+		err = human.Errorf(human.Denied, "an answer to an operation of this kind and risk is never held")
+	} else if q.opts.Receipts != nil {
+		err = q.opts.Receipts.Sealed(op)
+	}
+	if err != nil {
+		q.opts.Log.Error("an answer that was held is not sent, it is a draft again", "operation_id", op.ID, "err", err)
+		return []human.Event{{Type: human.Undone, By: human.Actor{Role: human.System}}}
+	}
+	answer := q.summarized(op, op.Leaving.Answer)
+	return []human.Event{{Type: human.Finished, By: op.Leaving.By, Answer: &answer}}
+}
+
+// sendHeld sends all answers that are held. What cannot be sent is when Run begins again.
+func (q *Queue) sendHeld(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	var held []human.OperationID
+	q.mu.Lock()
+	for id, op := range q.open {
+		if op.Leaving != nil {
+			held = append(held, id)
+		}
+	}
+	q.mu.Unlock()
+	for _, id := range held {
+		_, err := q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
+			if op.Leaving == nil {
+				return nil, nil
+			}
+			return q.sends(op), nil
+		})
+		if err != nil {
+			q.opts.Log.Error("an answer could not be sent; it is sent at the next start", "operation_id", id, "err", err)
+		}
+	}
 }
 
 // Wait blocks until the operation's version is greater than after, then returns it; when ctx ends

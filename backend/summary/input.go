@@ -40,7 +40,7 @@ func (s *Service) Line(op human.Operation, answer human.Answer) string {
 // input is an operation with an answer, as a summarizer reads it, without recordings.
 func input(op human.Operation, answer human.Answer) summarizers.Input {
 	in := summarizers.Input{Version: 1, Operation: op, Answer: answer, Recordings: []summarizers.Recorded{}}
-	in.Operation.Draft, in.Operation.Drafts, in.Operation.Deliveries, in.Operation.SnoozedUntil, in.Operation.Result = nil, nil, nil, nil, nil
+	in.Operation.Draft, in.Operation.Drafts, in.Operation.Leaving, in.Operation.Deliveries, in.Operation.SnoozedUntil, in.Operation.Result = nil, nil, nil, nil, nil, nil
 	// What earlier drafts said is no evidence for another.
 	in.Answer.Summary, in.Answer.KeyFindings, in.Answer.Findings, in.Answer.Suggestions, in.Answer.SummaryID = "", nil, nil, nil, ""
 	if s, is, err := kind.Form(op); err == nil && is && in.Answer.HumanInput == "" {

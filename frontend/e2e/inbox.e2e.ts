@@ -1,4 +1,4 @@
-import { choose, expect, mod, test } from './support/test';
+import { accessibleInBothThemes, choose, expect, mod, test } from './support/test';
 
 const approve = (description: string, risk_level = 'low') => ({ description, details: { action: `run ${description}`, risk_level } });
 
@@ -134,6 +134,43 @@ test('what is snoozed does not ring until it is woken', async ({ app, bot, page 
   await app.press('s');
   await page.getByRole('dialog').getByRole('button', { name: 'End snooze' }).click();
   await expect(page).toHaveTitle('(1) Deskbell');
+});
+
+test('snoozed until a date and time, a request says what that does to its time limit, and comes back as new after a restart', async ({ app, bot, page, server }) => {
+  const op = await bot.ring({ ...approve('Later please'), timeout: 3600 });
+  await app.open();
+  await app.openOperation(op.operation_id);
+  const seen = async () => (await server.operator.call<{ deliveries?: { channel: string; seen?: string; seen_again?: string }[] }>('GET', `/api/human/operations/${op.operation_id}`)).deliveries?.find(({ channel }) => channel === 'console');
+  await expect.poll(async () => (await seen())?.seen).toBeTruthy();
+  await app.press('s');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.getByText(/Time limit of the request/)).toBeVisible();
+  await expect(dialog.getByRole('button', { name: 'Tomorrow' })).toContainText('overdue before');
+  await expect(dialog.getByRole('button', { name: 'For 15 minutes' })).not.toContainText('overdue before');
+  await accessibleInBothThemes(page);
+  const field = dialog.getByLabel('Until a date and time');
+  await field.fill('2020-01-01T10:00');
+  await expect(dialog.getByRole('alert')).toHaveText('Choose a time to come.');
+  await expect(dialog.getByRole('button', { name: 'Snooze', exact: true })).toBeDisabled();
+  const soon = new Date(Date.now() + 40 * 60_000);
+  await field.fill(new Date(soon.getTime() - soon.getTimezoneOffset() * 60_000).toISOString().slice(0, 16));
+  await dialog.getByRole('button', { name: 'Snooze', exact: true }).click();
+  await expect(page).toHaveTitle('Deskbell');
+  await expect(app.row(op.operation_id)).toContainText('until');
+  expect(JSON.stringify(await bot.operation(op.operation_id))).not.toContain('snooze');
+
+  // It comes back while nobody runs Deskbell.
+  const until = new Date(Date.now() + 2000).toISOString();
+  await server.operator.call('POST', '/api/human/snooze', { operation_id: op.operation_id, until });
+  await page.goto('about:blank');
+  await server.stop('SIGKILL');
+  await new Promise((wakes) => setTimeout(wakes, 2000));
+  await server.again();
+  await app.open();
+  await expect(page).toHaveTitle('(1) Deskbell');
+  expect((await seen())?.seen_again).toBeUndefined();
+  await app.openOperation(op.operation_id);
+  await expect.poll(async () => (await seen())?.seen_again).toBeTruthy();
 });
 
 test('several alike are answered together; the risky one stays', async ({ app, bot, page }) => {

@@ -5,6 +5,7 @@ package window
 type Notification struct {
 	ID, Title, Body string
 	Urgent          bool // stays until answered, and may break through 'do not disturb'
+	Sound           bool // the service's own sound of a message, where it has sounds
 	Actions         []Action
 }
 

@@ -79,6 +79,9 @@ func (n *Notifications) Send(ctx context.Context, m Notification) error {
 		"desktop-entry": dbus.MakeVariant("deskbell"),
 		"category":      dbus.MakeVariant("im.received"),
 	}
+	if m.Sound {
+		hints["sound-name"] = dbus.MakeVariant("message-new-instant")
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock() // held over the call: a click may come back before its id does
 	var id uint32

@@ -242,6 +242,8 @@ func readsBack(t *testing.T, j *journal) {
 		{Type: human.InputSaved, At: at.Add(7), By: ann},
 		{Type: human.Snoozed, At: at.Add(8), By: ann, Until: &until},
 		{Type: human.Snoozed, At: at.Add(9), By: ann},
+		{Type: human.Held, At: at.Add(9), By: ann, Answer: answer, Until: &until},
+		{Type: human.Undone, At: at.Add(9), By: ann},
 		{Type: human.Asked, At: at.Add(10), By: ann, Text: "which index?"},
 		{Type: human.Replied, At: at.Add(11), By: bot, Text: "logs\u0000-2025"},
 		{Type: human.Expired, At: at.Add(12), By: self},

@@ -15,6 +15,8 @@ import (
 type Maker struct {
 	// Key is the server's key now.
 	Key func() *Key
+	// Keys are all that the server had; nil: only the one it has now.
+	Keys func() []ServerKey
 	// Passkey is the public key of an operator's passkey by its credential id; nil where passkeys are not used.
 	Passkey func(ctx context.Context, by human.Actor, credential string) (KeyEntry, error)
 }

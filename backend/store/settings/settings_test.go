@@ -38,7 +38,7 @@ func TestDefaultsAreThoseOfTheRequirements(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.Settings()
-	if h := (Human{Enabled: true, DefaultTimeout: 300, MaxPendingRequests: 10, AutoSummarize: true, MaxHistory: 100}); s.Human != h {
+	if h := (Human{Enabled: true, DefaultTimeout: 300, MaxPendingRequests: 10, AutoSummarize: true, MaxHistory: 100, UndoSeconds: 5}); s.Human != h {
 		t.Errorf("human: %+v", s.Human)
 	}
 	if l := (Limits{MaxDescription: 16384, MaxDetails: 1048576, MaxContext: 1048576, AttachmentsMegabytes: 2000}); s.Limits != l {

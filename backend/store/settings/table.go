@@ -56,6 +56,7 @@ type Human struct {
 	MaxPendingRequests int // open operations of one agent
 	AutoSummarize      bool
 	MaxHistory         int // operations
+	UndoSeconds        int // 0: answers leave at once
 }
 
 // Limits are how much one request may carry, in bytes, and all attached files together.
@@ -83,12 +84,16 @@ type UI struct {
 	Theme            string
 	Language         string
 	StartWithSession bool
+	AutoAdvance      bool
 }
 
 // Notifications are those of the operating system.
 type Notifications struct {
 	Enabled bool
 	After   int // seconds
+
+	RepeatMinutes int // 0: what was not seen is not shown again
+	RepeatTimes   int
 
 	QuietUntil      string // RFC 3339, or empty
 	QuietWithSystem bool
@@ -197,6 +202,11 @@ var Table = []Setting{
 		bind: func(s *Settings) any { return &s.Human.MaxHistory },
 	},
 	{
+		Key: "human.undo_seconds", Default: 5, Min: 0, Max: 30, Unit: "seconds",
+		Doc:  "How long an answer given in the window can be undone before it is sent; 0: it is sent at once. Approvals above low risk, permissions and plans always are.",
+		bind: func(s *Settings) any { return &s.Human.UndoSeconds },
+	},
+	{
 		Key: "limits.max_description", Default: 16 << 10, Min: 1 << 10, Max: 1 << 20, Unit: "bytes", Restart: true,
 		Doc:  "The longest description of a request.",
 		bind: func(s *Settings) any { return &s.Limits.MaxDescription },
@@ -271,6 +281,11 @@ var Table = []Setting{
 		bind: func(s *Settings) any { return &s.UI.StartWithSession },
 	},
 	{
+		Key: "ui.auto_advance", Default: true,
+		Doc:  "Open the next request that waits once one is answered.",
+		bind: func(s *Settings) any { return &s.UI.AutoAdvance },
+	},
+	{
 		Key: "notifications.enabled", Default: true,
 		Doc:  "Show the operating system's own notification where no card can be shown, or a card was not seen in time.",
 		bind: func(s *Settings) any { return &s.Notifications.Enabled },
@@ -279,6 +294,16 @@ var Table = []Setting{
 		Key: "notifications.after", Default: 10, Min: 0, Max: 3600, Unit: "seconds",
 		Doc:  "How long a card may be unseen before the operating system's own notification is shown too.",
 		bind: func(s *Settings) any { return &s.Notifications.After },
+	},
+	{
+		Key: "notifications.repeat_minutes", Default: 2, Min: 0, Max: 1440, Unit: "minutes",
+		Doc:  "Show a request again, with a sound, when no one has seen it for so long, and again after as long; 0: not again.",
+		bind: func(s *Settings) any { return &s.Notifications.RepeatMinutes },
+	},
+	{
+		Key: "notifications.repeat_times", Default: 2, Min: 1, Max: 20,
+		Doc:  "How often a request that no one has seen is shown again.",
+		bind: func(s *Settings) any { return &s.Notifications.RepeatTimes },
 	},
 	{
 		Key: "notifications.quiet_until", Default: "",

@@ -69,7 +69,7 @@ func changesText(rows []row) bool {
 		switch r.entry.Event.Type {
 		case human.Invoked, human.Asked, human.Replied, human.Commented, human.Finished, human.Withdrawn, human.TurnedDown:
 			return true
-		case human.ClaimedBy, human.Released, human.Started, human.InputSaved, human.Snoozed, human.Shown, human.Seen, human.Expired, human.Delivered,
+		case human.ClaimedBy, human.Released, human.Started, human.InputSaved, human.Held, human.Undone, human.Snoozed, human.Shown, human.Seen, human.Expired, human.Delivered,
 			human.Recorded, human.Unrecorded:
 		}
 	}

@@ -79,6 +79,11 @@ func TestEveryCallByRole(t *testing.T) {
 		h.post("/api/human/claim", h.op, idBody(human.OperationID(id), "")).operation(200)
 		return id
 	}
+	held := func() string {
+		id := fresh()
+		h.post("/api/human/complete", h.op, idBody(human.OperationID(id), `,"human_input":"yes","undoable":true`)).operation(200)
+		return id
+	}
 	body := func(make func() string, more string) func() string {
 		return func() string { return idBody(human.OperationID(make()), more) }
 	}
@@ -143,6 +148,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/human/decline", nil, body(fresh, `,"reason":"no"`), 401, 403, 403, 200},
 		{"POST /api/human/input", nil, body(fresh, `,"human_input":"dra"`), 401, 403, 403, 200},
 		{"POST /api/human/complete", nil, body(fresh, `,"human_input":"yes"`), 401, 403, 403, 200},
+		{"POST /api/human/undo", nil, body(held, ""), 401, 403, 403, 200},
 		{"POST /api/human/edited", nil, body(fresh, `,"args":{}`), 401, 403, 403, 200},
 		{"POST /api/human/snooze", nil, body(fresh, `,"until":null`), 401, 403, 403, 200},
 		{"POST /api/human/shown", nil, body(fresh, `,"channel":"card"`), 401, 403, 403, 200},
@@ -685,6 +691,29 @@ func TestDraftsAreTheOperatorsOwn(t *testing.T) {
 	}
 	if op := h.post("/api/human/input", h.op, idBody(op.ID, "")).operation(200); op.Draft != nil {
 		t.Errorf("an empty draft is kept: %+v", op.Draft)
+	}
+}
+
+func TestAnAnswerIsUndone(t *testing.T) {
+	h := openFixture(t, nil)
+	bot := h.agent("bot")
+	op := h.ring(bot, "x")
+	held := h.post("/api/human/complete", h.op, idBody(op.ID, `,"human_input":"too quick","undoable":true`)).operation(200)
+	if held.Leaving == nil || held.Leaving.HumanInput != "too quick" || held.Leaving.LeavesAt.Sub(held.Leaving.At).Round(time.Second) != queue.DefaultUndoTime {
+		t.Fatalf("held: %+v", held.Leaving)
+	}
+	for _, path := range []string{"", "/events"} {
+		if r := h.get("/api/human/operations/"+string(op.ID)+path, bot); bytes.Contains(r.body, []byte("quick")) || bytes.Contains(r.body, []byte("leav")) || bytes.Contains(r.body, []byte("held")) {
+			t.Errorf("%s tells the agent: %s", path, r.body)
+		}
+	}
+	h.post("/api/human/release", h.op, idBody(op.ID, "")).problem(409, "undo it to change anything")
+	if back := h.post("/api/human/undo", h.op, idBody(op.ID, "")).operation(200); back.Draft == nil || back.Draft.HumanInput != "too quick" || back.Leaving != nil {
+		t.Errorf("undone: %+v", back)
+	}
+	h.post("/api/human/undo", h.op, idBody(op.ID, "")).problem(409, "no answer that can be undone")
+	if done := h.post("/api/human/complete", h.op, idBody(op.ID, `,"human_input":"better"`)).operation(200); done.State != human.Completed {
+		t.Errorf("an answer that did not ask for it is held: %s", done.State)
 	}
 }
 

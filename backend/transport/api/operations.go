@@ -29,7 +29,8 @@ type InvokeRequest struct {
 type CompleteRequest struct {
 	OperationID human.OperationID `json:"operation_id"`
 	human.Answer
-	Digest string `json:"digest,omitempty" doc:"The digest of what was shown; the answer is refused when the operation's is another."`
+	Digest   string `json:"digest,omitempty" doc:"The digest of what was shown; the answer is refused when the operation's is another."`
+	Undoable bool   `json:"undoable,omitempty" doc:"Hold the answer for five seconds, in which it can be undone, where its kind and risk allow that: the operation has leaving then. Else it is sent at once."`
 }
 
 // InputRequest is a draft.
@@ -228,7 +229,14 @@ func (s *Server) answering(c catalogue) {
 			if err != nil {
 				return human.Operation{}, err
 			}
+			if in.JSON.Undoable {
+				return q.Hold(ctx, x.by, in.JSON.OperationID, a, in.JSON.Digest)
+			}
 			return q.Complete(ctx, x.by, in.JSON.OperationID, a, in.JSON.Digest)
+		})
+	change(c, toHuman("undo", "undo", "Undo an answer that has not left: it is a draft again", operators),
+		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {
+			return q.Undo(ctx, x.by, in.JSON.OperationID)
 		})
 	add(c, toHuman("edited", "editCall", "What an approval would be with edited arguments: its digest, to answer with, and its risk", operators),
 		func(ctx context.Context, x *exchange, in *payload[EditRequest]) (*answer[*EditedView], error) {

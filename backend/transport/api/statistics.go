@@ -135,7 +135,7 @@ func (s *Server) exportOperations(ctx context.Context, x *exchange, in *historyI
 func jsonLines(w io.Writer) func([]human.Operation) error {
 	return func(ops []human.Operation) error {
 		for _, op := range ops {
-			op.Draft, op.Drafts = nil, nil
+			op.Draft, op.Drafts, op.Leaving = nil, nil, nil
 			line, err := json.Marshal(op)
 			if err != nil {
 				return err

@@ -29,7 +29,7 @@ func (o *Operation) appendTo(buf *bytes.Buffer) error {
 // An Event is one event of an operation, on the WebSocket and in its history.
 type Event struct {
 	Seq         uint64            `json:"seq" doc:"The event's place among all; without gaps for operators."`
-	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered,recording_began,recording_dropped,voted,progressed,ordered"`
+	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,held,undone,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered,recording_began,recording_dropped,voted,progressed,ordered"`
 	At          time.Time         `json:"at"`
 	OperationID human.OperationID `json:"operation_id"`
 	Version     uint64            `json:"version"`
@@ -41,9 +41,9 @@ type Event struct {
 type EventData struct {
 	Request *human.Request `json:"request,omitempty" doc:"invoked"`
 	Text    string         `json:"text,omitempty" doc:"asked, replied, commented; the reason of released, declined and cancelled; why a channel failed."`
-	Answer  *human.Answer  `json:"answer,omitempty" doc:"completed; voted; input_saved, absent when a draft was forgotten."`
+	Answer  *human.Answer  `json:"answer,omitempty" doc:"completed; held; voted; input_saved, absent when a draft was forgotten."`
 	Channel string         `json:"channel,omitempty" doc:"shown, seen"`
-	Until   *time.Time     `json:"until,omitempty" doc:"snoozed; absent when it was woken."`
+	Until   *time.Time     `json:"until,omitempty" doc:"snoozed, absent when it was woken; held: when the answer is sent."`
 
 	Recording human.RecordingID   `json:"recording,omitempty" doc:"recording_began, recording_dropped"`
 	Progress  *human.TaskProgress `json:"progress,omitempty" doc:"progressed"`

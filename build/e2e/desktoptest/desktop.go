@@ -132,6 +132,7 @@ func prepare(t testing.TB) *Desktop {
 		"GSETTINGS_BACKEND=memory",                   // nobody keeps settings here, and at-spi would take back what was switched on
 		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", // containers forbid it its namespaces
 		"PYTHONDONTWRITEBYTECODE=1", "NO_AT_BRIDGE=1",
+		"DESKBELL_HUMAN_UNDO_SECONDS=0", "DESKBELL_UI_AUTO_ADVANCE=false", // tests read what came of an answer right after it, where it was given
 	}
 	return d
 }

@@ -135,7 +135,9 @@ export class Server {
   /** Starts the process and resolves when it is ready. */
   async run(addr: string): Promise<void> {
     const args = ['--data', this.dir, '--addr', addr, '--operator', 'mei', ...this.flags];
-    const { child, ready } = await serving(this.env.DESKBELL_BIN ?? program, args, { ...process.env, ...this.env });
+    // Most tests read what came of an answer right after it, where it was given.
+    const quick = { DESKBELL_HUMAN_UNDO_SECONDS: '0', DESKBELL_UI_AUTO_ADVANCE: 'false' };
+    const { child, ready } = await serving(this.env.DESKBELL_BIN ?? program, args, { ...process.env, ...quick, ...this.env });
     this.#process = child;
     this.url = ready.url;
     this.#operator = await this.signIn(ready.code);

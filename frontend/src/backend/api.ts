@@ -109,8 +109,14 @@ export class Api {
     return call(this.to, 'POST', '/api/human/input', { operation_id: id, ...answer }, leaving);
   }
 
+  /** Answers. What came back may have the answer as leaving: then it can be undone for a moment. */
   complete(id: string, digest: string, answer: Answer): Promise<Operation> {
-    return this.#post('/api/human/complete', { operation_id: id, digest, ...answer });
+    return this.#post('/api/human/complete', { operation_id: id, digest, undoable: true, ...answer });
+  }
+
+  /** Undoes an answer that has not left: it is a draft again. @throws Problem with `conflict` once it has. */
+  undo(id: string): Promise<Operation> {
+    return this.#post('/api/human/undo', { operation_id: id });
   }
 
   /** What an approval would be with edited arguments: what it is bound to then, and its risk. */

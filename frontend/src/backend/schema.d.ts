@@ -1300,6 +1300,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo an answer that has not left: it is a draft again
+         * @description For: operator.
+         */
+        post: operations["undo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.json": {
         parameters: {
             query?: never;
@@ -3538,6 +3558,8 @@ export interface components {
             summary?: string;
             /** @description The summary it was drafted from. */
             summary_id?: string;
+            /** @description Hold the answer for five seconds, in which it can be undone, where its kind and risk allow that: the operation has leaving then. Else it is sent at once. */
+            undoable?: boolean;
             /**
              * @description How the work ended, or what a review came to.
              * @enum {string}
@@ -3717,6 +3739,11 @@ export interface components {
             failed?: string;
             /** Format: date-time */
             seen?: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen after it came back from being snoozed.
+             */
+            seen_again?: string;
             /** Format: date-time */
             shown?: string;
         };
@@ -4055,12 +4082,12 @@ export interface components {
              */
             seq: number;
             /** @enum {string} */
-            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered" | "recording_began" | "recording_dropped" | "voted" | "progressed" | "ordered";
+            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "held" | "undone" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered" | "recording_began" | "recording_dropped" | "voted" | "progressed" | "ordered";
             /** Format: int64 */
             version: number;
         };
         EventData: {
-            /** @description completed; voted; input_saved, absent when a draft was forgotten. */
+            /** @description completed; held; voted; input_saved, absent when a draft was forgotten. */
             answer?: components["schemas"]["Answer"];
             /** @description shown, seen */
             channel?: string;
@@ -4076,7 +4103,7 @@ export interface components {
             text?: string;
             /**
              * Format: date-time
-             * @description snoozed; absent when it was woken.
+             * @description snoozed, absent when it was woken; held: when the answer is sent.
              */
             until?: string;
         };
@@ -4722,6 +4749,79 @@ export interface components {
                 [key: string]: string;
             };
         };
+        Leaving: {
+            /** @description Of a permission: the arguments that the call may run with in place of its own. */
+            args?: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            at: string;
+            /** @description Ids of attached evidence: recordings, and files that the operator attached. */
+            attachments?: string[];
+            /** @description Of a permission: the copy that was made before the call ran. */
+            backup?: components["schemas"]["Backup"];
+            by: components["schemas"]["Actor"];
+            /**
+             * @description Of a permission: what was chosen.
+             * @enum {string}
+             */
+            choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            /** @description Of a review: what was said about lines of the change. */
+            comments?: components["schemas"]["CodeComment"][];
+            /**
+             * @description The answer to an approval.
+             * @enum {string}
+             */
+            decision?: "approve" | "deny";
+            /** @description What came of the work. */
+            execution_result?: string;
+            /** @description Where the values of fields came from, by the field's name; absent for what was only typed. */
+            field_sources?: {
+                [key: string]: components["schemas"]["FieldSource"];
+            };
+            /** @description Values for the fields the agent asked for. */
+            fields?: {
+                [key: string]: string;
+            };
+            /** @description What is known of the files among attachments and the steps' attachments. The server writes it; what is sent counts for nothing. */
+            files?: components["schemas"]["Attachment"][];
+            /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
+            findings?: components["schemas"]["Finding"][];
+            /** @description Of a review: what was found of each area of details.focus_areas. */
+            focus?: components["schemas"]["FocusResult"][];
+            /** @description The operator's own words. */
+            human_input?: string;
+            /** @description What the agent should know. */
+            key_findings?: string[];
+            /** Format: date-time */
+            leaves_at: string;
+            /** @description Of a plan: what was done with it. */
+            plan?: components["schemas"]["PlanAnswer"];
+            /** @description The values of details.response_schema: a JSON object that is valid by it. */
+            response?: {
+                [key: string]: unknown;
+            };
+            /** @description The server's signature, without which the answer is not sent. */
+            seal?: string;
+            /** @description Of work on the desktop: what came of each step of details.action_sequence that something was noted for, in their order. */
+            steps?: components["schemas"]["StepResult"][];
+            /** @description What the agent could do next. */
+            suggestions?: components["schemas"]["Finding"][];
+            /** @description What was done, in a line or more. */
+            summary?: string;
+            /** @description The summary it was drafted from. */
+            summary_id?: string;
+            /**
+             * @description How the work ended, or what a review came to.
+             * @enum {string}
+             */
+            verdict?: "done" | "partly" | "could_not" | "approve" | "request_changes" | "comment";
+            /**
+             * Format: int64
+             * @description Of the operation, once the answer was held.
+             */
+            version: number;
+        };
         Limits: {
             /**
              * Format: int64
@@ -4909,6 +5009,8 @@ export interface components {
              */
             expires_at?: string;
             idempotency_key?: string;
+            /** @description An answer that can still be undone; its agent gets it at leaves_at. */
+            leaving?: components["schemas"]["Leaving"];
             messages: components["schemas"]["Message"][];
             /** @enum {string} */
             on_timeout: "mark" | "cancel";
@@ -9398,6 +9500,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Memory"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"];
                 };
             };
             /** @description An error; nothing was changed. */

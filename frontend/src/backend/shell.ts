@@ -13,6 +13,8 @@ export interface Notice {
   body: string;
   kind: string;
   risk: string;
+  /** It was shown before, and nobody has seen it: it is shown as a new one, louder. */
+  again?: boolean;
 }
 
 /** Where the server is and who the window's operator is. */

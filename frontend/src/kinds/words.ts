@@ -1,8 +1,8 @@
-import { ended, title } from '../lib/life';
-import { timeOfDay } from '../lib/time';
+import { ended, foreseen, title } from '../lib/life';
 import type { Operation, TimelineEvent } from '../lib/wire';
 import { verdictOf } from '../state/workverdict';
 import { m } from '../paraglide/messages';
+import { moment } from '../state/moment';
 import { channelWord } from '../state/wording';
 import { kindOf } from './index';
 import type { By } from './kind';
@@ -25,7 +25,8 @@ export function callerOf(op: Operation): string {
 }
 
 /** What came of an operation, in a word. */
-export function outcomeWord(op: Operation): string {
+export function outcomeWord(of: Operation): string {
+  const op = foreseen(of);
   const own = ended(op) && kindOf(op).outcome?.(op);
   if (own) return own;
   if (op.state === 'completed') {
@@ -56,7 +57,8 @@ export function stateWord(op: Operation): string {
 }
 
 /** What ended an operation, in a sentence. */
-export function endSentence(op: Operation, name: string, time: string): string {
+export function endSentence(of: Operation, name: string, time: string): string {
+  const op = foreseen(of);
   const { ending } = kindOf(op);
   if (ending) return ending(op, name, time);
   if (op.result?.decision === 'approve') return m.ended_approved_by({ name, time });
@@ -87,6 +89,10 @@ export function eventSentence(event: TimelineEvent, operator: string, op: Operat
       return m.ev_started();
     case 'input_saved':
       return m.ev_input_saved();
+    case 'held':
+      return by(m.ev_held_you, m.ev_held);
+    case 'undone':
+      return by(m.ev_undone_you, m.ev_undone);
     case 'asked':
       return by(m.you_asked, m.ev_asked);
     case 'replied':
@@ -94,7 +100,7 @@ export function eventSentence(event: TimelineEvent, operator: string, op: Operat
     case 'commented':
       return by(m.ev_commented_you, m.ev_commented);
     case 'snoozed':
-      return event.data.until ? m.ev_snoozed({ time: timeOfDay(event.data.until) }) : m.ev_woken();
+      return event.data.until ? m.ev_snoozed({ time: moment(event.data.until) }) : m.ev_woken();
     case 'shown':
       return event.data.text ? m.ev_failed({ channel, why: event.data.text }) : m.ev_shown({ channel });
     case 'seen':

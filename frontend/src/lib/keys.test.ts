@@ -21,8 +21,8 @@ describe('a chord', () => {
   ])('%s', (_, chord, event, mac, want) => expect(matches(chord, event, mac)).toBe(want));
 });
 
-test('only what types nothing works while typing', () => {
-  expect(['a', '?', 'Enter', 'Mod+Enter', 'Escape'].filter(worksWhileTyping)).toEqual(['Mod+Enter', 'Escape']);
+test('only what types nothing works while typing, and a field undoes for itself', () => {
+  expect(['a', '?', 'Enter', 'Mod+Enter', 'Escape', 'Mod+z'].filter(worksWhileTyping)).toEqual(['Mod+Enter', 'Escape']);
 });
 
 test('key caps are printed as on the keyboard', () => {

@@ -12,9 +12,9 @@ export interface Pressed {
   shiftKey: boolean;
 }
 
-/** Whether a chord may be pressed while typing: only one with a modifier that types nothing. */
+/** Whether a chord may be pressed while typing: only one with a modifier that types nothing, and not the field's own undo. */
 export function worksWhileTyping(chord: Chord): boolean {
-  return chord.startsWith('Mod+') || chord === 'Escape' || /^F\d+$/.test(chord);
+  return (chord.startsWith('Mod+') && chord !== 'Mod+z') || chord === 'Escape' || /^F\d+$/.test(chord);
 }
 
 export function matches(chord: Chord, event: Pressed, mac: boolean): boolean {

@@ -1,8 +1,13 @@
 import type { Operation, Presence, Result, State, TimelineEvent } from './wire';
 
-/** Nothing changes an operation in a terminal state any more. */
+/** Nothing changes an operation in a terminal state any more, nor one whose answer is about to leave, unless that is undone. */
 export function ended(op: Operation): boolean {
-  return op.state === 'completed' || op.state === 'cancelled' || op.state === 'declined';
+  return op.state === 'completed' || op.state === 'cancelled' || op.state === 'declined' || !!op.leaving;
+}
+
+/** The operation as it is once an answer that can still be undone has left. */
+export function foreseen(op: Operation): Operation {
+  return op.leaving ? { ...op, state: 'completed', result: { ...op.leaving, digest: op.digest } } : op;
 }
 
 /** It goes on after its answer: a task of it may still begin or runs. */
@@ -11,11 +16,11 @@ export function underWay(op: Operation): boolean {
 }
 
 export function endedAt(op: Operation): string | undefined {
-  return op.result?.at ?? op.ended?.at;
+  return op.result?.at ?? op.ended?.at ?? op.leaving?.at;
 }
 
 export function endedBy(op: Operation): string {
-  return (op.result?.by ?? op.ended?.by)?.name ?? '';
+  return (op.result?.by ?? op.ended?.by ?? op.leaving?.by)?.name ?? '';
 }
 
 /** An answer in favour must be deliberate: no default, no single key. */
@@ -37,6 +42,21 @@ export function summarySaysMore(result: Result): boolean {
 
 export function snoozed(op: Operation, now: number): boolean {
   return !!op.snoozed_until && Date.parse(op.snoozed_until) > now;
+}
+
+/** Whether what was noted at a moment still counts: a request that was snoozed comes back as a new one. */
+export function stands(op: Operation, noted: string | undefined, now: number): boolean {
+  return !!noted && (!op.snoozed_until || snoozed(op, now) || Date.parse(noted) >= Date.parse(op.snoozed_until));
+}
+
+/** Whether somebody has looked at the request, wherever it was shown. */
+export function looked(op: Operation, now: number): boolean {
+  return op.deliveries?.some((d) => stands(op, d.seen_again ?? d.seen, now)) ?? false;
+}
+
+/** Since when the request waits to be seen, in ms: since it was sent, or came back from being snoozed. */
+export function waitsSince(op: Operation): number {
+  return Math.max(Date.parse(op.created_at), Date.parse(op.snoozed_until ?? '') || 0);
 }
 
 /** The agent has spoken last and nobody has begun to answer since. */
@@ -93,7 +113,7 @@ export function stateSince(events: readonly Pick<TimelineEvent, 'type' | 'at'>[]
   for (const event of events) {
     let next = leads[event.type];
     if (event.type === 'replied' && state === 'waiting_input') next = 'in_progress';
-    if (event.type === 'input_saved' && state !== 'waiting_input') next = 'in_progress';
+    if ((event.type === 'input_saved' || event.type === 'held') && state !== 'waiting_input') next = 'in_progress';
     if (!next || next === state) continue;
     state = next;
     at = event.at;

@@ -21,6 +21,19 @@ test('a digest is cut for the eye', () => {
 
 test('tomorrow is nine in the morning, over the end of a month too', () => {
   const evening = new Date(2026, 0, 31, 23, 30).getTime();
-  expect(new Date(snoozeTimes(evening).tomorrow)).toEqual(new Date(2026, 1, 1, 9, 0));
-  expect(Date.parse(snoozeTimes(evening).quarter) - evening).toBe(15 * 60_000);
+  const at = (now: number, name: string): string | undefined => snoozeTimes(now).find((time) => time.name === name)?.until;
+  expect(new Date(at(evening, 'tomorrow') ?? '')).toEqual(new Date(2026, 1, 1, 9, 0));
+  expect(Date.parse(at(evening, 'quarter') ?? '') - evening).toBe(15 * 60_000);
+  // In three hours it is tomorrow.
+  expect(at(evening, 'later')).toBeUndefined();
+  expect(Date.parse(at(evening - 12 * 3600_000, 'later') ?? '')).toBe(evening - 9 * 3600_000);
+});
+
+test.each([
+  ['a Saturday', 31, new Date(2026, 1, 2, 9)],
+  ['a Monday is followed by another', 26, new Date(2026, 1, 2, 9)],
+  ['a Sunday calls it tomorrow', 25, undefined],
+])('next Monday: %s', (_, day, monday) => {
+  const until = snoozeTimes(new Date(2026, 0, day, 12).getTime()).find(({ name }) => name === 'monday')?.until;
+  expect(until && new Date(until)).toEqual(monday);
 });

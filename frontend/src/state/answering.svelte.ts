@@ -2,6 +2,7 @@ import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
 import type { PlanResponse } from '../lib/planwire';
+import { ended } from '../lib/life';
 import type { Answer, Operation, PermissionAnswer } from '../lib/wire';
 import type { Operations } from './operations.svelte';
 import { problemWords } from './sentences.svelte';
@@ -21,6 +22,8 @@ export class Answering {
   readonly outcomes = new SvelteMap<string, Outcome>();
   /** Questions that were asked again instead of being answered, and as which. */
   readonly again = new SvelteMap<string, string>();
+  /** Called with each operation that was answered or declined here. */
+  answered: (op: Operation) => void = () => undefined;
 
   constructor(
     private readonly api: Api,
@@ -64,6 +67,11 @@ export class Answering {
     return this.#send(op.operation_id, () => this.api.decline(op.operation_id, reason));
   }
 
+  /** Undoes an answer that has not left. */
+  undo(id: string): Promise<boolean> {
+    return this.#send(id, () => this.api.undo(id), false);
+  }
+
   claim(id: string): Promise<boolean> {
     return this.#send(id, () => this.api.claim(id), false);
   }
@@ -102,6 +110,8 @@ export class Answering {
       this.operations.take(await send());
       if (answers) this.outcomes.set(id, { kind: 'sent' });
       else this.outcomes.delete(id);
+      const now = this.operations.all.get(id);
+      if (answers && now && ended(now)) this.answered(now);
       return true;
     } catch (error) {
       // Who did not want to prove that they are there has answered nothing, and knows it.

@@ -22,6 +22,7 @@ import { Presence } from './presence.svelte';
 import { Operations } from './operations.svelte';
 import { Recorder } from './recorder.svelte';
 import { Route } from './route.svelte';
+import { SentAnswers } from './sent.svelte';
 import { Sample } from './sample.svelte';
 import { SignIns } from './signins.svelte';
 import { SummarizerRegistry } from './summarizers.svelte';
@@ -35,6 +36,7 @@ export class AppState {
   readonly operator: string;
   readonly operations: Operations;
   readonly answering: Answering;
+  readonly sent: SentAnswers;
   readonly deliveries: Deliveries;
   readonly route = new Route();
   readonly unsent = new Unsent();
@@ -72,8 +74,10 @@ export class AppState {
     this.operations = new Operations(this.api);
     this.answering = new Answering(this.api, this.operations);
     this.inbox = new Inbox(this.api, this.operations, this.route);
+    this.sent = new SentAnswers(this);
+    this.answering.answered = (op) => this.sent.add(op);
     this.sample = new Sample(this.api);
-    this.deliveries = new Deliveries(this.api);
+    this.deliveries = new Deliveries(this.api, (id) => this.operations.all.get(id));
     this.recorder = new Recorder(this.api, this.answering);
     this.pictures = new Pictures(session);
     this.summarizers = new SummarizerRegistry(this.api);
@@ -107,6 +111,13 @@ export class AppState {
   /** Whether this session may make a call: a phone's makes few. */
   may(call: Call): boolean {
     return may(this.session, call);
+  }
+
+  /** Whether a setting is on, now. Where it cannot be read, as on a phone, it is. */
+  async wants(key: string): Promise<boolean> {
+    if (!this.may('GET /api/settings')) return true;
+    const all = await this.api.settings().catch(() => undefined);
+    return all?.settings.find((setting) => setting.key === key)?.value !== false;
   }
 
   /** Starts the clock, the live channel and the address. Returns the stop. */

@@ -45,15 +45,17 @@ export class Batch {
     this.total = targets.length;
     this.done = 0;
     this.failed.clear();
-    for (const op of targets) {
-      if (await send(op, words)) {
-        this.done += 1;
-        this.app.inbox.selected.delete(op.operation_id);
-      } else {
-        const outcome = this.app.answering.outcomes.get(op.operation_id);
-        this.failed.set(op.operation_id, outcome && 'message' in outcome ? outcome.message : '');
+    await this.app.sent.together(async () => {
+      for (const op of targets) {
+        if (await send(op, words)) {
+          this.done += 1;
+          this.app.inbox.selected.delete(op.operation_id);
+        } else {
+          const outcome = this.app.answering.outcomes.get(op.operation_id);
+          this.failed.set(op.operation_id, outcome && 'message' in outcome ? outcome.message : '');
+        }
       }
-    }
+    });
     this.running = false;
   }
 }

@@ -18,6 +18,8 @@ export class Draft {
   #saved: AnswerForm = emptyForm();
   /** Something was typed in this page: what is saved elsewhere must not take its place. */
   #typed = false;
+  /** It was sent, and that can still be undone. */
+  #leaving = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #saving: Promise<void> | undefined;
 
@@ -30,8 +32,17 @@ export class Draft {
     this.follow(op);
   }
 
-  /** Takes over a draft saved elsewhere by the same operator, unless something was typed here. */
+  /** Takes over a draft saved elsewhere by the same operator, unless something was typed here; and what was sent and undone. */
   follow(op: Operation): void {
+    if (!op.leaving && this.#leaving) {
+      this.#leaving = false;
+      if (op.draft && this.#typed) {
+        this.keptAt = op.draft.at;
+        this.#saved = formOf(op.draft);
+        this.state = sameForm(this.form, this.#saved) ? 'kept' : 'changed';
+        void this.save(); // what was typed here may say more than what was sent
+      }
+    }
     if (!op.draft || op.draft.by.name !== this.operator || this.#typed) return;
     const form = formOf(op.draft);
     if (!sameForm(form, this.#saved)) this.form = form;
@@ -79,9 +90,10 @@ export class Draft {
     this.#typed = false;
   }
 
-  /** Forgets that anything is unsaved, once the answer has been sent. */
-  sent(): void {
+  /** Forgets that anything is unsaved, once the answer has been sent; `leaving`: until that is undone. */
+  sent(leaving = false): void {
     clearTimeout(this.#timer);
+    this.#leaving = leaving;
     this.state = 'none';
     this.keptAt = '';
   }

@@ -84,6 +84,23 @@ describe('a draft', () => {
     expect(draft.form.human_input).toBe('my words');
   });
 
+  test('that was sent and undone is one again, with all that was typed here', async () => {
+    const s = server();
+    const draft = new Draft(s.api, 'ada', op());
+    write(draft, 'quick');
+    await vi.advanceTimersByTimeAsync(400);
+    const leaving = { human_input: 'quick', by: { role: 'operator' as const, name: 'ada' }, at: '', leaves_at: '', version: 3 };
+    draft.sent(true);
+    draft.follow(op({ leaving }));
+    expect(draft.state).toBe('none');
+    draft.follow(op({ draft: { human_input: 'quick', by: leaving.by, at: '2026-01-02T10:00:00Z' } }));
+    expect(draft.state).toBe('kept');
+    expect(draft.form.human_input).toBe('quick');
+    write(draft, 'slower');
+    await vi.advanceTimersByTimeAsync(400);
+    expect(s.saved.at(-1)).toEqual({ human_input: 'slower' });
+  });
+
   test('is saved at once when the page is left', async () => {
     const s = server();
     const draft = new Draft(s.api, 'ada', op());

@@ -1,6 +1,8 @@
 import { shell } from '../backend/shell';
+import { dueAgain } from '../lib/escalate';
+import { byUrgency } from '../lib/groups';
 import { interruption } from '../lib/interrupt';
-import { rings } from '../lib/life';
+import { looked, rings, stands, waitsSince } from '../lib/life';
 import type { Attempt, Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import type { AppState } from './app.svelte';
@@ -8,7 +10,7 @@ import { layout } from './layout.svelte';
 import { ticker } from './ticker.svelte';
 import { kindWord, nameOf } from '../kinds/words';
 import { appWindow } from './window.svelte';
-import { riskSentence } from './wording';
+import { riskSentence, spokenSpan } from './wording';
 
 /** How long the window may take to appear with a card, in seconds. */
 const appearing = 3;
@@ -16,7 +18,13 @@ const appearing = 3;
 interface Wish {
   enabled: boolean;
   after: number;
+  /** How long a request may be unseen until it is shown again, in milliseconds, and how often; 0: it is not. */
+  every: number;
+  times: number;
 }
+
+/** How long what the settings say of showing again is taken for granted, in milliseconds. */
+const known = 15_000;
 
 /**
  * The system's own notifications: one for each request that the operator would else not learn of, dismissed when it rings
@@ -30,6 +38,9 @@ export class Notices {
   readonly #first = new Map<string, { at: number; wish: Promise<Wish> }>();
 
   readonly #alerted = new Set<string>();
+  /** How often requests that nobody has seen were shown again, since they wait. */
+  readonly #again = new Map<string, number>();
+  #repeats: { at: number; wish: Promise<Wish> } | undefined;
 
   constructor(private readonly app: AppState) {}
 
@@ -47,9 +58,34 @@ export class Notices {
         if (ids === this.#up) void shell.dismiss(id);
       }
     }
+    void this.#repeat();
     for (const { operation_id: id } of this.app.ringing) {
       if (!this.#up.has(id) && !this.#notNeeded.has(id) && appWindow.shows(this.app.operations.all.get(id)?.risk)) void this.#consider(id);
     }
+  }
+
+  /**
+   * Shows requests again that nobody has seen, louder than at first: one notification for all that are due. What was due before this
+   * window began counts as shown: a restart does not notify of it at once. What is due while it is not wanted is shown once afterwards.
+   */
+  async #repeat(): Promise<void> {
+    const now = ticker.now;
+    const unseen = this.app.ringing.filter((op) => !looked(op, now));
+    for (const id of [...this.#again.keys()]) if (!unseen.some((op) => op.operation_id === id)) this.#again.delete(id);
+    if (!unseen.length) return;
+    if (!this.#repeats || now - this.#repeats.at > known) this.#repeats = { at: now, wish: this.#wish() };
+    const { enabled, every, times } = await this.#repeats.wish;
+    const wanted = (op: Operation): boolean => enabled && !this.#inFront && appWindow.shows(op.risk);
+    const due: Operation[] = [];
+    for (const op of unseen) {
+      const n = dueAgain(now - waitsSince(op), every, times);
+      const shown = this.#again.get(op.operation_id);
+      if (shown !== undefined && n > shown && !wanted(op)) continue;
+      this.#again.set(op.operation_id, n);
+      if (shown !== undefined && n > shown) due.push(op);
+    }
+    const [first, ...others] = due.sort(byUrgency);
+    if (first && !looked(this.app.operations.all.get(first.operation_id) ?? first, now)) await this.#notify(first, others.length);
   }
 
   /** An alert is shown once, whatever the window shows: it is rare, and about the window itself. */
@@ -58,6 +94,11 @@ export class Notices {
     if (!(await this.#wish()).enabled) return;
     const { attemptTitle } = await import('./attemptwording');
     await shell.notify({ id: attempt.attempt_id, kind: 'alert', risk: 'critical', title: attemptTitle(attempt), body: m.attempt_all_blocked({ n: attempt.count }) });
+  }
+
+  /** The operator looks at the inbox. */
+  get #inFront(): boolean {
+    return appWindow.mode === 'console' && layout.focused && this.app.route.page === 'inbox';
   }
 
   #rings(id: string): boolean {
@@ -69,7 +110,7 @@ export class Notices {
     const first = this.#first.get(id) ?? { at: Date.now(), wish: this.#wish() };
     this.#first.set(id, first);
     // Of the moment at which the request was shown: the settings' answer may come when the operator has already gone elsewhere.
-    const inFront = appWindow.mode === 'console' && layout.focused && this.app.route.page === 'inbox';
+    const inFront = this.#inFront;
     const { enabled, after } = await first.wish;
     const op = this.app.operations.all.get(id);
     if (!op || !this.#rings(id) || this.#up.has(id) || this.#notNeeded.has(id)) return;
@@ -78,7 +119,7 @@ export class Notices {
       inFront,
       card: appWindow.mode !== 'console' && (layout.visible || waited < appearing),
       // A restart of the app does not notify twice.
-      seen: op.deliveries?.some((d) => !!d.seen || (d.channel === 'notification' && !!d.shown)) ?? false,
+      seen: looked(op, ticker.now) || (op.deliveries?.some((d) => d.channel === 'notification' && stands(op, d.shown, ticker.now)) ?? false),
       waited,
       after,
       another: this.#up.size > 0,
@@ -91,22 +132,29 @@ export class Notices {
     try {
       const { settings } = await this.app.api.settings();
       const value = (key: string): unknown => settings.find((setting) => setting.key === key)?.value;
-      return { enabled: value('notifications.enabled') === true, after: Number(value('notifications.after')) };
+      return {
+        enabled: value('notifications.enabled') === true, after: Number(value('notifications.after')),
+        every: Number(value('notifications.repeat_minutes')) * 60_000, times: Number(value('notifications.repeat_times')),
+      };
     } catch {
-      return { enabled: true, after: 0 }; // without the server's word rather one notification too many
+      return { enabled: true, after: 0, every: 0, times: 0 }; // without the server's word rather one notification too many
     }
   }
 
-  async #notify(op: Operation): Promise<void> {
+  /** Shows a notification; again: of a request that was shown before, and of how many others. */
+  async #notify(op: Operation, others = -1): Promise<void> {
+    const again = others >= 0;
     this.#up.add(op.operation_id);
-    const line = [kindWord(op.action_type), op.risk ? riskSentence(op.risk) : ''].filter(Boolean).join(' · ');
+    const title = { agent: op.agent_id, what: nameOf(op, 80) };
+    const line = [again && m.notice_unseen({ time: spokenSpan(ticker.now - waitsSince(op)) }), others > 0 && m.notice_others({ n: others }), kindWord(op.action_type), op.risk ? riskSentence(op.risk) : ''].filter(Boolean).join(' · ');
     appWindow.moved += 1;
     const shown = await shell.notify({
       id: op.operation_id,
       kind: op.action_type,
       risk: op.risk ?? '',
-      title: m.notice_title({ agent: op.agent_id, what: nameOf(op, 80) }),
+      title: again ? m.notice_again(title) : m.notice_title(title),
       body: line,
+      again,
     });
     appWindow.moved += 1;
     this.app.deliveries.shown(op.operation_id, 'notification', shown ? '' : m.notice_none());

@@ -245,7 +245,7 @@ export class OpenOperation {
     // A draft that is saved after the answer would only confuse: the answer goes first.
     this.draft.pause();
     const sent = await this.app.answering.complete(op, answer, digest);
-    if (sent) this.draft.sent();
+    if (sent) this.draft.sent(!!this.op?.leaving);
     else void this.draft.save();
     return sent;
   }

@@ -11,12 +11,12 @@ const drawn = 2;
 /** How long a card says that a risky answer was sent, in milliseconds. */
 const confirmation = 6000;
 
-/** The stack of cards: what rings, most urgent on top, and what became of cards that were on screen. */
+/** The stack of cards: what rings, most urgent on top, then what can still be undone, and what became of cards that were on screen. */
 export class PopupStack {
   readonly #onScreen = new SvelteSet<string>();
   readonly #hidden = new SvelteSet<string>();
 
-  readonly cards = $derived.by<Operation[]>(() => [...this.app.operations.all.values()].filter((op) => this.#wants(op)).sort((a, b) => Number(a.overdue) - Number(b.overdue) || byUrgency(a, b)));
+  readonly cards = $derived.by<Operation[]>(() => [...this.app.operations.all.values()].filter((op) => this.#wants(op)).sort((a, b) => Number(!!a.leaving) - Number(!!b.leaving) || Number(a.overdue) - Number(b.overdue) || byUrgency(a, b)));
   readonly front = $derived<Operation[]>(this.cards.slice(0, this.cards.length > drawn + 1 ? drawn : drawn + 1));
   readonly deck = $derived<Operation[]>(this.cards.slice(this.front.length));
 
@@ -52,11 +52,13 @@ export class PopupStack {
   }
 
   /**
-   * What ended by somebody else stays to say so, and so does what was being typed. What the operator answered, here or
-   * in a notification, goes at once, unless it was risky.
+   * What ended by somebody else stays to say so, and so does what was being typed. What the operator answered here stays while it
+   * can be undone; what they answered in a notification goes at once, and so does the rest, unless it was risky.
    */
   #lingers(op: Operation, now: number): boolean {
-    if (this.app.answering.outcomes.get(op.operation_id)?.kind !== 'sent') {
+    const sent = this.app.answering.outcomes.get(op.operation_id)?.kind === 'sent';
+    if (op.leaving) return sent;
+    if (!sent || op.state === 'cancelled') {
       return op.result?.by.name !== this.app.operator || this.app.hasDraft(op);
     }
     return dangerous(op) && op.result?.decision === 'approve' && between(endedAt(op), now) < confirmation;

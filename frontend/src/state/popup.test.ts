@@ -39,6 +39,12 @@ describe('the stack of cards', () => {
     expect(cards([answered('here', 'mei'), answered('notification', 'mei')], { sent: ['here'] })).toEqual([]);
   });
 
+  it('keeps what this operator answered here while it can be undone, below what waits, and not what they answered elsewhere', () => {
+    const leaving = (id: string): Operation => op(id, { state: 'in_progress', priority: 9, leaving: { by: { role: 'operator', name: 'mei' }, at: ago(1), leaves_at: ago(-4), version: 2 } });
+    expect(cards([leaving('here'), leaving('console'), op('next')], { sent: ['here'] })).toEqual(['next', 'here']);
+    expect(cards([{ ...leaving('canceled'), state: 'cancelled', leaving: undefined }], { sent: ['canceled'] })).toEqual(['canceled']);
+  });
+
   it('keeps what somebody else answered, until it is put away', () => {
     expect(cards([answered('faster', 'li')])).toEqual(['faster']);
   });

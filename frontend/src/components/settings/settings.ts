@@ -31,6 +31,8 @@ const parts: Part[] = [
       'human.default_timeout': { name: m.name_default_timeout, doc: m.doc_default_timeout },
       'human.max_pending_requests': { name: m.name_max_pending, doc: m.doc_max_pending },
       'human.auto_summarize': { name: m.name_auto_summarize, doc: m.doc_auto_summarize },
+      'ui.auto_advance': { name: m.name_auto_advance, doc: m.doc_auto_advance },
+      'human.undo_seconds': { name: m.name_undo_seconds, doc: m.doc_undo_seconds },
       'human.max_history': { name: m.name_max_history, doc: m.doc_max_history },
     },
   },
@@ -75,6 +77,8 @@ const parts: Part[] = [
     settings: {
       'notifications.enabled': { name: m.name_notifications, doc: m.doc_notifications },
       'notifications.after': { name: m.name_notifications_after, doc: m.doc_notifications_after },
+      'notifications.repeat_minutes': { name: m.name_repeat_minutes, doc: m.doc_repeat_minutes },
+      'notifications.repeat_times': { name: m.name_repeat_times, doc: m.doc_repeat_times },
       'notifications.quiet_until': { name: m.name_quiet_until, doc: m.doc_quiet_until },
       'notifications.quiet_with_system': { name: m.name_quiet_with_system, doc: m.doc_quiet_with_system },
       'notifications.quiet_critical': { name: m.name_quiet_critical, doc: m.doc_quiet_critical },

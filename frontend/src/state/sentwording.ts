@@ -1,0 +1,18 @@
+import { outcomeWord } from '../kinds/words';
+import { foreseen } from '../lib/life';
+import type { Operation } from '../lib/wire';
+import { m } from '../paraglide/messages';
+
+/** What became of answers that were sent together, in a sentence. */
+export function sentWords(ops: Operation[]): string {
+  const [op] = ops;
+  if (!op) return '';
+  const canceled = ops.find(({ state }) => state === 'cancelled');
+  if (canceled) return m.toast_canceled({ agent: canceled.agent_id });
+  const leaving = ops.some((one) => one.leaving);
+  if (ops.length > 1) return leaving ? m.toast_many_leaving({ n: ops.length }) : m.toast_many({ n: ops.length });
+  const word = outcomeWord(op); // in a sentence of its own it begins with a capital
+  const words = { outcome: word.charAt(0).toLocaleUpperCase() + word.slice(1), agent: op.agent_id };
+  if (leaving) return m.toast_leaving(words);
+  return foreseen(op).result?.decision === 'approve' ? m.toast_continues(words) : m.toast_sent(words);
+}
