@@ -274,8 +274,8 @@ func (a *App) Run(ctx context.Context) error {
 	a.samples.Close()
 	a.replays.Close()
 	stopJobs()
+	stopQueue() // it sends what it holds, with a summary
 	a.summaries.Close()
-	stopQueue()
 	a.log.Info("stopped")
 	return errors.Join(err, a.Close())
 }
