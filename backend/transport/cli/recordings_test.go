@@ -18,6 +18,7 @@ import (
 	"deskbell/backend/queue"
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
+	"deskbell/backend/record/retention"
 	"deskbell/backend/store/pictures"
 	"deskbell/backend/store/sqlite"
 	"deskbell/backend/summary"
@@ -46,7 +47,16 @@ type fixture struct {
 	op    human.Operation
 	began time.Time
 	kept  oneSession
+
+	removal retention.Removal // what retention would remove
+	ran     int
 }
+
+// Preview implements api.Retention.
+func (d *fixture) Preview(context.Context) (retention.Removal, error) { return d.removal, nil }
+
+// Remove implements api.Retention.
+func (d *fixture) Remove(context.Context) (retention.Removal, error) { d.ran++; return d.removal, nil }
 
 func newFixture(t *testing.T) *fixture {
 	dir := t.TempDir()
@@ -71,7 +81,7 @@ func newFixture(t *testing.T) *fixture {
 		NewID:   func() human.SummaryID { return "sum_1" },
 	})
 	t.Cleanup(drafts.Close)
-	server, err := api.New(api.Deps{Queue: d.queue, Keys: store, Operator: "ada", Log: log, Recorder: recorder, Library: books, Summaries: drafts})
+	server, err := api.New(api.Deps{Queue: d.queue, Keys: store, Operator: "ada", Log: log, Recorder: recorder, Library: books, Summaries: drafts, Retention: d})
 	must(t, err)
 	web := httptest.NewServer(server)
 	ctx, stop := context.WithCancel(context.Background())
