@@ -127,7 +127,7 @@ func TestDraftsOfSummaries(t *testing.T) {
 	}
 	var all summary.Summarizers
 	h.get("/api/summarizers", h.op).into(&all)
-	if len(all.Summarizers) != 4 || !all.Summarizers[0].BuiltIn || all.Folder != "/data/summarizers" {
+	if len(all.Summarizers) != 5 || !all.Summarizers[0].BuiltIn || all.Folder != "/data/summarizers" {
 		t.Errorf("summarizers %+v", all)
 	}
 	h.send(http.MethodPost, path, h.op, `{"with":"nobody"}`, nil).problem(http.StatusNotFound, "")

@@ -28,7 +28,7 @@ func TestSummarizingInATerminal(t *testing.T) {
 	out, _ = d.run(exitYes, "summarizers", "--json")
 	var all summary.Summarizers
 	must(t, json.Unmarshal([]byte(out), &all))
-	if len(all.Summarizers) != 4 || all.Summarizers[0].Score.Drafts != 0 {
+	if len(all.Summarizers) != 5 || all.Summarizers[0].Score.Drafts != 0 {
 		t.Errorf("summarizers %+v", all)
 	}
 	for want, args := range map[string][]string{
