@@ -62,7 +62,9 @@ func TestATerminalInTheWindow(t *testing.T) {
 	says := func(words string) {
 		t.Helper()
 		d.look(words, func(all []desktoptest.Element) bool {
-			return slices.ContainsFunc(all, func(e desktoptest.Element) bool { return strings.Contains(e.Name, words) || strings.Contains(d.Text(e), words) })
+			return slices.ContainsFunc(all, func(e desktoptest.Element) bool {
+				return strings.Contains(e.Name, words) || strings.Contains(d.Text(e), words)
+			})
 		})
 	}
 	types("(exit 7)")
