@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -240,8 +241,14 @@ func TestItRunsOnceADay(t *testing.T) {
 		f := world()
 		f.rules = retention.Rules{Pictures: 30 * day}
 		began := time.Now()
+		var mu sync.Mutex // a run begins with the rules: what is looked at here comes before it
 		s := retention.New(retention.Deps{
-			Store: f, Sizes: f, Library: f, Files: f, Operations: f, Rules: func() retention.Rules { return f.rules },
+			Store: f, Sizes: f, Library: f, Files: f, Operations: f,
+			Rules: func() retention.Rules {
+				mu.Lock()
+				defer mu.Unlock()
+				return f.rules
+			},
 			Now: func() time.Time { return now.Add(time.Since(began)) }, Log: slog.New(slog.DiscardHandler),
 		})
 		ctx, stop := context.WithCancel(t.Context())
@@ -251,12 +258,16 @@ func TestItRunsOnceADay(t *testing.T) {
 		if f.pictures["rec_40"] != 0 || f.pictures["rec_20"] == 0 {
 			t.Errorf("at the start: %v", f.pictures)
 		}
+		mu.Lock()
 		f.rules.Pictures = 20*day + 12*time.Hour
+		mu.Unlock()
 		<-time.After(23 * time.Hour)
 		synctest.Wait()
+		mu.Lock()
 		if f.pictures["rec_20"] == 0 {
 			t.Error("it removed before a day was over")
 		}
+		mu.Unlock()
 		<-time.After(2 * time.Hour)
 		synctest.Wait()
 		if f.pictures["rec_20"] != 0 || f.pictures["rec_2"] == 0 {
