@@ -6,7 +6,7 @@ import { seedPlans, seedRun } from './support/plans';
 import { Screen } from './support/screen';
 import { Home } from './support/home';
 import { record, seed, visit } from './support/seeds';
-import { Server } from './support/server';
+import { Server, type Ring } from './support/server';
 import { choose, Console, expect, mod, test } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
@@ -202,6 +202,93 @@ function planViews(): View[] {
   return views.map((view) => ({ ...view, plans: true }));
 }
 
+const source = (fresh: boolean): string => `import { Lock } from './lock';
+
+export class Session {
+${fresh ? '  readonly #lock = new Lock();\n' : ''}
+  async token(): Promise<string> {
+    if (this.expiresAt > ${fresh ? 'this.clock.now()' : 'Date.now()'}) return this.value;
+${fresh ? `    return this.#lock.run(async () => {
+      if (this.expiresAt > this.clock.now()) return this.value;
+      return this.refresh();
+    });` : `    this.value = await this.refresh();
+    return this.value;`}
+  }
+
+${Array.from({ length: 24 }, (_, i) => `  step${i}(): number {\n    return ${i};\n  }\n`).join('\n')}
+  private async refresh(): Promise<string> {
+    const response = await fetch(${fresh ? 'this.options.url' : "'/token'"}, { method: 'POST' });
+    return (await response.json()).token; // ${fresh ? 'the caller holds the lock' : 'TODO'}
+  }
+}
+`.replaceAll('TODO', 'no lock');
+
+/** Requests that are worked on in a view of their own. Each is made once. */
+const bench = (name: string, work: (app: Console) => Ring, then: (app: Console, id: string) => Promise<void>): View['show'] => async (app, ids) => {
+  if (!ids[name]) {
+    ids[name] = (await (await app.server.agent('claude-code')).ring({ timeout: 0, session_id: 'web', ...work(app) })).operation_id;
+    await app.server.operator.call('POST', '/api/human/claim', { operation_id: ids[name] });
+  }
+  await app.openOperation(ids[name] ?? '');
+  await then(app, ids[name] ?? '');
+  await app.page.waitForLoadState('networkidle');
+};
+const reviewed = bench('change', () => ({
+  action_type: 'review', description: 'Refresh tokens under a lock\n\nTwo tabs could refresh at once.',
+  details: {
+    tests_passed: true, focus_areas: ['No double refresh under load', 'Lock is released when refresh throws'],
+    files: [
+      { path: 'src/auth/session.ts', before: source(false), after: source(true) },
+      { path: 'src/auth/lock.ts', before: '', after: 'export class Lock {\n  async run<T>(task: () => Promise<T>): Promise<T> {\n    return task();\n  }\n}\n' },
+      { path: 'docs/auth.md', before: '# Tokens\n\nThey are refreshed by each tab.\n', after: '# Tokens\n\nThey are refreshed by one tab at a time.\n' },
+    ],
+  },
+}), async (app) => {
+  await expect(app.page.locator('.rows .k').first()).toBeVisible();
+  await app.page.locator('.rows').focus();
+  await app.press('n', 'n', 'g');
+  await app.page.keyboard.type('Say why it looks twice.');
+});
+const terminal = bench('unlock', (app) => ({
+  action_type: 'bash', description: 'Unlock the state of the prod account',
+  details: { required_action: 'Sign in, then remove the lock', why_agent_cant: 'The sign-in asks for a touch on a hardware key', command: ['echo signed in', 'rm -rf state/lock', 'ls state'], folder: app.server.dir, expected_outcome: 'No lock is left' },
+}), async (app, id) => {
+  const state = (): Promise<{ running?: boolean; commands: { exit_code?: number }[] }> => app.server.operator.call('GET', `/api/operations/${id}/terminal`);
+  const had = await state();
+  await expect(app.page.locator(had.running ? '.masked' : '.term').first()).toBeVisible();
+  if (had.running) return;
+  await app.button(/^(Open terminal|打开终端)$/).click();
+  await expect(app.button(/^(Insert|插入)/).first()).toBeEnabled();
+  await app.press('t');
+  for (const [n, line] of ['echo signed in', '(exit 7)', 'ls'].entries()) {
+    await app.page.keyboard.type(`${line}\n`);
+    await expect.poll(async () => (await state()).commands[n]?.exit_code).not.toBeUndefined();
+  }
+  await app.page.keyboard.type("read -s -p 'Password: ' pw\n");
+  await expect(app.page.locator('.masked')).toBeVisible();
+});
+const form = bench('form', () => ({
+  action_type: 'feedback', description: 'Where should the new region go live?',
+  details: { response_schema: { type: 'object', required: ['region', 'date'], properties: {
+    region: { type: 'string', title: 'Region', enum: ['eu-central-1', 'eu-north-1', 'us-east-2'], description: 'Where most of the customers are' },
+    date: { type: 'string', format: 'date', title: 'Day' }, replicas: { type: 'integer', title: 'Replicas', minimum: 1, maximum: 9, default: 3 },
+    notify: { type: 'boolean', title: 'Tell the customers', default: true }, owner: { type: 'string', format: 'email', title: 'Owner' },
+  } } },
+}), async () => undefined);
+/** A command that deletes files which are in no commit. */
+const permission: View['show'] = async (app, ids, screen) => {
+  if (!ids.permission) {
+    const root = path.join(screen.dir, 'api-server');
+    await mkdir(path.join(root, 'fixtures'), { recursive: true });
+    await mkdir(path.join(root, 'build'));
+    execFileSync('sh', ['-c', 'git init -q -b main && echo build/ > .gitignore && git add . && git -c user.name=Ada -c user.email=ada@example.org commit -qm First && touch build/1 build/2 build/3 fixtures/one fixtures/two'], { cwd: root });
+    const asked = await (await app.server.agent('claude-code')).call<{ operation_id: string }>('POST', '/api/gate/evaluate', { tool: 'Bash', args: { command: 'rm -rf build fixtures' }, cwd: root, session_id: 'api-server', client: 'claude-code' });
+    ids.permission = asked.operation_id;
+  }
+  await app.openOperation(ids.permission);
+  await app.page.waitForLoadState('networkidle');
+};
+
 const views: View[] = [
   { name: 'inbox', show: async (app) => app.go('inbox') },
   ...['approve', 'critical', 'low', 'feedback', 'desktop', 'browser', 'review', 'bash'].map((name) => ({ name, show: operation(name) })),
@@ -285,7 +372,7 @@ const views: View[] = [
       await app.page.getByRole('switch', { name: /^(Page replay|页面回放)/ }).check();
     },
   },
-  { name: 'browser-records', show: async (app, ids, screen, vendor) => visited(app, ids, screen, vendor) },
+  { name: 'browser-records', docs: true, show: async (app, ids, screen, vendor) => visited(app, ids, screen, vendor) },
   { name: 'narrow-browser-records', size: { width: 640, height: 800 }, show: async (app, ids, screen, vendor) => visited(app, ids, screen, vendor) },
   {
     name: 'browser-waits',
@@ -303,7 +390,7 @@ const views: View[] = [
       await expect(app.page.locator('#findings-title + .go .lines')).toBeVisible();
     },
   },
-  { name: 'findings', show: async (app, ids, screen, vendor) => sift(app, await wentThrough(app, ids, screen, vendor)).then(() => putRight(app)) },
+  { name: 'findings', docs: true, show: async (app, ids, screen, vendor) => sift(app, await wentThrough(app, ids, screen, vendor)).then(() => putRight(app)) },
   { name: 'middle-findings', size: { width: 1000, height: 760 }, show: async (app, ids, screen, vendor) => sift(app, await wentThrough(app, ids, screen, vendor)) },
   { name: 'narrow-findings', size: { width: 720, height: 800 }, show: async (app, ids, screen, vendor) => sift(app, await wentThrough(app, ids, screen, vendor)) },
   {
@@ -343,6 +430,14 @@ const views: View[] = [
       await app.page.waitForLoadState('networkidle');
     },
   },
+  { name: 'work-review', docs: 'both', size: { width: 1440, height: 900 }, show: reviewed },
+  { name: 'narrow-work-review', size: { width: 720, height: 900 }, show: reviewed },
+  { name: 'work-terminal', docs: 'both', show: terminal },
+  { name: 'narrow-work-terminal', size: { width: 640, height: 800 }, show: terminal },
+  { name: 'work-form', show: form },
+  { name: 'permission', docs: true, size: { width: 1280, height: 900 }, show: permission },
+  { name: 'statistics', show: async (app) => app.go('history/statistics').then(() => settled(app)) },
+  { name: 'palette-search', show: async (app) => { await app.go('inbox'); await app.press(`${mod}+k`); await app.page.keyboard.type('lock'); await app.page.waitForLoadState('networkidle'); } },
   ...planViews(),
   ...clientViews(),
   ...phoneViews,
