@@ -26,7 +26,8 @@ func TestCommandsAreToldApart(t *testing.T) {
 
 func tellApart(t *testing.T, shell string) {
 	d := open(t, `{"command":["make deploy ENV=staging","ls /nowhere"],"folder":"HOME"}`)
-	must(t, os.WriteFile(filepath.Join(d.home, ".zshrc"), []byte("PS1='own> '\n"), 0o600)) // without one, zsh asks what to put there
+	must(t, os.WriteFile(filepath.Join(d.home, ".zshrc"), []byte("PS1='own> '\nsetopt hist_ignore_space\n"), 0o600)) // without one, zsh asks what to put there
+	must(t, os.WriteFile(filepath.Join(d.home, ".bashrc"), []byte("HISTCONTROL=ignorespace\n"), 0o600))
 	p := d.start(term.Request{Shell: shell})
 	if c := p.does("echo hello"); c.Text != "echo hello" || *c.ExitCode != 0 || c.Folder != d.home || c.Lines != 1 || c.Suggestion != nil {
 		t.Errorf("echo is %+v", c)
@@ -47,11 +48,14 @@ func tellApart(t *testing.T, shell string) {
 	if c := p.does("echo 'a\\b' \"ü\""); c.Text != "echo 'a\\b' \"ü\"" {
 		t.Errorf("a command with quotes is %+v", c)
 	}
+	if c := p.does(" echo kept-out"); c.Text != "" || *c.ExitCode != 0 {
+		t.Errorf("a command that is kept out of the history is %+v", c)
+	}
 	rec, all := d.finish()
 	if rec.State != human.RecordingStopped || rec.Reason != "operator" || !rec.Complete || !strings.HasPrefix(rec.Options.Terminal.Shell, shell) {
 		t.Errorf("the recording is %+v", rec)
 	}
-	if len(all) != 7 || !strings.HasPrefix(all[0].Words, "$ echo hello (exit 0, ") || !strings.Contains(all[1].Command.Output, "/nowhere") {
+	if len(all) != 8 || !strings.HasPrefix(all[0].Words, "$ echo hello (exit 0, ") || !strings.Contains(all[1].Command.Output, "/nowhere") {
 		t.Errorf("actions are %+v", all)
 	}
 }

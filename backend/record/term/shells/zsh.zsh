@@ -23,8 +23,10 @@ __deskbell_prompt() {
 	return $code
 }
 __deskbell_begun() {
+	local kept=1
+	[[ -o hist_ignore_space && $1 == ' '* ]] && kept=0
 	__deskbell_esc "$1"
-	print -rn -- $'\e]133;C;'"$__deskbell_k;1;$__deskbell_out"$'\a'
+	print -rn -- $'\e]133;C;'"$__deskbell_k;$kept;$__deskbell_out"$'\a'
 }
 precmd_functions=(__deskbell_done $precmd_functions __deskbell_prompt)
 preexec_functions+=(__deskbell_begun)
