@@ -430,7 +430,7 @@ const views: View[] = [
       await app.page.waitForLoadState('networkidle');
     },
   },
-  { name: 'work-review', docs: 'both', size: { width: 1440, height: 900 }, show: reviewed },
+  { name: 'work-review', docs: true, size: { width: 1440, height: 900 }, show: reviewed },
   { name: 'narrow-work-review', size: { width: 720, height: 900 }, show: reviewed },
   { name: 'work-terminal', docs: 'both', show: terminal },
   { name: 'narrow-work-terminal', size: { width: 640, height: 800 }, show: terminal },
