@@ -218,10 +218,10 @@ ${fresh ? `    return this.#lock.run(async () => {
 ${Array.from({ length: 24 }, (_, i) => `  step${i}(): number {\n    return ${i};\n  }\n`).join('\n')}
   private async refresh(): Promise<string> {
     const response = await fetch(${fresh ? 'this.options.url' : "'/token'"}, { method: 'POST' });
-    return (await response.json()).token; // ${fresh ? 'the caller holds the lock' : 'TODO'}
+    return (await response.json()).token; // ${fresh ? 'the caller holds the lock' : 'no lock'}
   }
 }
-`.replaceAll('TODO', 'no lock');
+`;
 
 /** Requests that are worked on in a view of their own. Each is made once. */
 const bench = (name: string, work: (app: Console) => Ring, then: (app: Console, id: string) => Promise<void>): View['show'] => async (app, ids) => {
