@@ -39,7 +39,7 @@ AGENTS   = build/agents
 EXAMPLES = docs/examples
 # Tests start the displays and message buses they need; without these variables none can reach the developer's own.
 # What Windows does differently in them needs no window, or only such as Wine has.
-WINE     = ./backend/platform/windows ./backend/platform/folders ./backend/platform/processes ./backend/record/masking ./backend/plugins ./backend/store/keychain ./backend/app:OnWindows
+WINE     = ./backend/platform/windows ./backend/platform/folders ./backend/platform/processes ./backend/platform/pty ./backend/record/masking ./backend/plugins ./backend/store/keychain ./backend/app:OnWindows
 APART    = env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS
 # Tested without the race detector, under which they take ten times as long: those that start no goroutine (whoever calls
 # them from several is tested with it), and the plug-ins, each of which is begun by a copy of the test's own process.
