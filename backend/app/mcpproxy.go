@@ -22,7 +22,7 @@ func serveProxy(ctx context.Context, who cli.Asker, p cli.Proxied, in io.Reader,
 	})
 	folder, _ := os.Getwd() // without it no server is started
 	return mcpproxy.Front{Command: p.Command, URL: p.URL, Header: p.Header, Listen: p.Listen, In: in, Out: out, Err: errs}.Serve(ctx, judge, mcpproxy.Options{
-		Server: p.Name, Session: client.Thread(folder), Cwd: folder, Patience: p.Patience,
+		Server: p.Name, Session: client.Thread(folder), Cwd: folder, Patience: p.Patience, NoElicitation: p.NoElicitation,
 		Log: slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 }

@@ -24,7 +24,9 @@ type Proxied struct {
 	Listen  string // where to serve clients of URL; empty: standard input and output
 
 	Name     string        // of the server, as rules call its tools: mcp__NAME__TOOL
-	Patience time.Duration // with a client that takes no progress; 0 is the usual
+	Patience time.Duration // how long a call may take while an operator is asked; 0 is as long as its client is known to wait
+
+	NoElicitation bool // what a server asks its user stays with the client
 }
 
 // An Asker is the agent for whom calls are judged.
@@ -64,7 +66,8 @@ func (s *shell) mcpProxyCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&headers, "header", nil, "with --url: add `\"NAME: VALUE\"` to every request; ${VARIABLE} stands for the environment's")
 	c.Flags().StringVar(&p.Name, "name", "", "what rules call the server: its tools are mcp__NAME__TOOL; default: from its command or address")
 	c.Flags().StringVar(&name, "agent", "", "the agent's name for the operator (DESKBELL_AGENT); default: the name of the program that starts it, or mcp")
-	c.Flags().DurationVar(&p.Patience, "patience", 0, "how long a call waits for the operator when its client takes no progress; default 45s")
+	c.Flags().DurationVar(&p.Patience, "patience", 0, "how long a call may take while an operator is asked, a little less than its client waits; default 45s, and longer for clients that progress keeps waiting")
+	c.Flags().BoolVar(&p.NoElicitation, "no-elicitation", false, "ask no operator what the server asks its user (MCP's elicitation)")
 	return c
 }
 

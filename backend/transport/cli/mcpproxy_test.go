@@ -51,8 +51,8 @@ func TestTheProxyTakesACommandOrAnAddress(t *testing.T) {
 		t.Errorf("%+v %+v %d %s", p, who, code, errs)
 	}
 	t.Setenv("TOKEN", "s3cret")
-	p, _, code, errs = proxied(t, "--url", "https://mcp.example.com/mcp", "--header", "Authorization: Bearer ${TOKEN}", "--listen", "127.0.0.1:0", "--patience", "2m")
-	if p.URL != "https://mcp.example.com/mcp" || !reflect.DeepEqual(p.Header, http.Header{"Authorization": {"Bearer s3cret"}}) || p.Listen != "127.0.0.1:0" || p.Patience.Minutes() != 2 || code != 7 {
+	p, _, code, errs = proxied(t, "--url", "https://mcp.example.com/mcp", "--header", "Authorization: Bearer ${TOKEN}", "--listen", "127.0.0.1:0", "--patience", "2m", "--no-elicitation")
+	if p.URL != "https://mcp.example.com/mcp" || !reflect.DeepEqual(p.Header, http.Header{"Authorization": {"Bearer s3cret"}}) || p.Listen != "127.0.0.1:0" || p.Patience.Minutes() != 2 || !p.NoElicitation || code != 7 {
 		t.Errorf("%+v %d %s", p, code, errs)
 	}
 }

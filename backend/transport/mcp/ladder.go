@@ -39,23 +39,12 @@ type waited struct {
 	wait func(ctx context.Context, most time.Duration) error
 }
 
-// usualPatience is how long a call may take where nothing is known of its client: the official SDK for TypeScript gives up after
-// 60 s, and a note of progress changes that only where its user asks for it.
-const usualPatience = 45 * time.Second
-
-// restarting are clients, by the name they give, whose clock begins again with each note of progress: read in their sources and
-// in reports to their makers, November 2026.
-var restarting = map[string]bool{"claude-code": true, "opencode": true}
-
 // patience is how long the call may take before its client gives up; negative where it does not as long as it gets progress.
 func (c *call) patience() time.Duration {
-	switch {
-	case c.opts.Patience > 0:
+	if c.opts.Patience > 0 {
 		return c.opts.Patience
-	case c.progress != nil && restarting[c.client]:
-		return -1
 	}
-	return usualPatience
+	return client.CallPatience(c.client, c.progress != nil)
 }
 
 // climb climbs the wait ladder: it returns once what is waited for is over, or when the client's patience is, or most where that is

@@ -129,7 +129,7 @@ func TestAClientIsToldThatAnOperatorIsAsked(t *testing.T) {
 		var told []time.Duration
 		began := time.Now()
 		time.AfterFunc(99*time.Second, func() { op.answers <- human.Judgement{Decision: human.Allow} })
-		o := d.decide(t.Context(), read([]byte(aCall)), caller{tell: func(text string) {
+		o := d.decide(t.Context(), read([]byte(aCall)), caller{name: "claude-code", tell: func(text string) {
 			if !strings.Contains(text, "op_1") {
 				t.Error(text)
 			}
@@ -161,12 +161,19 @@ func TestNotesOfProgressIncreaseAndLeaveRoomForTheServers(t *testing.T) {
 	}
 }
 
-func TestAClientWithoutProgressIsAnsweredInTimeAndMayComeBack(t *testing.T) {
+func TestAClientIsAnsweredInTimeAndMayComeBack(t *testing.T) {
+	t.Run("without progress", func(t *testing.T) { answeredInTime(t, caller{}) })
+	t.Run("with progress that need not keep it waiting", func(t *testing.T) {
+		answeredInTime(t, caller{name: "claude-ai", tell: func(string) {}})
+	})
+}
+
+func answeredInTime(t *testing.T, by caller) {
 	synctest.Test(t, func(t *testing.T) {
 		op := newOperator()
 		d := newChecker(op, Options{Session: "s"})
 		began := time.Now()
-		text := resultOf(t, d.decide(t.Context(), read([]byte(aCall)), caller{}))
+		text := resultOf(t, d.decide(t.Context(), read([]byte(aCall)), by))
 		if took := time.Since(began); took != 45*time.Second {
 			t.Errorf("after %v", took)
 		}

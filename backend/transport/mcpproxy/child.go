@@ -82,8 +82,7 @@ func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error
 		for {
 			line, err := r.next()
 			if len(line) > 0 {
-				l.watch.look(line)
-				if !l.asked(life, line) && l.out.write(line) != nil {
+				if l.deliver(life, line, message{}) != nil {
 					stopOnce() // the client has gone
 				}
 			}

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deskbell/backend/human"
@@ -65,6 +67,9 @@ type lines struct {
 	closing chan struct{} // closed when the client will send no more
 	judging sync.WaitGroup
 
+	name atomic.Pointer[string] // of the client; nil where it does not say
+	open queries
+
 	mu    sync.Mutex
 	calls map[string]context.CancelFunc // being judged, by the key of their id
 }
@@ -112,13 +117,28 @@ func (l *lines) take(ctx context.Context, line []byte) error {
 	m := read(body)
 	m.end = end
 	for _, one := range append([]message{m}, m.batch...) {
-		if id := one.cancels(); id != nil && l.cancel(id) && m.batch == nil {
+		id := one.cancels()
+		if id == nil {
+			continue
+		}
+		l.elicits.cancel(id)
+		now, done := l.cancel(id)
+		if done && m.batch == nil {
 			return nil // the server has not seen the call
 		}
+		if now != nil && m.batch == nil {
+			m = read(with(body, now, "params", "requestId"))
+			m.end, body = end, m.raw
+		}
+	}
+	if name := clientName(m); name != "" {
+		l.name.Store(&name)
 	}
 	switch {
 	case m.err != nil:
 		return l.reply(failure(m.id, m.err.code, m.err.text))
+	case l.resume(ctx, m):
+		return nil
 	case m.call != nil, m.gated():
 		return l.judge(ctx, m)
 	}
@@ -126,9 +146,82 @@ func (l *lines) take(ctx context.Context, line []byte) error {
 }
 
 func (l *lines) forward(m message, raw []byte, asked map[string]question) error {
+	raw = l.elicits.declare(l.checker, m, raw)
+	q, raw := l.checker.query(m, raw, asked)
+	if q != nil {
+		return l.query(q)
+	}
 	l.watch.of(l.checker, m, asked)
-	raw = l.declare(m, raw)
 	return l.send(m, append(raw[:len(raw):len(raw)], m.end...))
+}
+
+// query sends what may be asked about in its result.
+func (l *lines) query(q *query) error {
+	l.watch.of(l.checker, q.sent, q.permitted())
+	l.open.add(q)
+	return l.send(q.sent, slices.Concat(q.sent.raw, q.client.end))
+}
+
+// deliver brings the client what the server sent, or asks an operator in its place. It fails where the client has gone. It does not
+// take mu, which may be held until the server has read what it gets. to is the message that it came in answer to, where that is known.
+func (l *lines) deliver(ctx context.Context, line []byte, to message) error {
+	q, held := l.open.take(ctx, line, l.checker.inquire)
+	if held != nil {
+		l.watch.forget(q.sent.id)
+		l.hold(held, q)
+		return nil
+	}
+	l.watch.look(line)
+	if l.elicits.asked(ctx, l.checker, line, to.requests(), l.closing, &l.judging, func(reply []byte) {
+		_ = l.send(message{raw: reply}, append(reply, '\n'))
+	}) {
+		return nil
+	}
+	if q != nil {
+		line = with(line, q.client.id, "id")
+	}
+	return l.out.write(line)
+}
+
+// resume continues to wait with a request that is sent again, and says whether it is one.
+func (l *lines) resume(ctx context.Context, m message) bool {
+	q := l.checker.resume(m)
+	if q != nil {
+		l.hold(l.open.hold(ctx, q), q)
+	}
+	return q != nil
+}
+
+// hold waits for the operators' answers to what the server asks, and sends the request again with them. It does not block.
+func (l *lines) hold(ctx context.Context, q *query) {
+	by := l.caller(q.client)
+	l.judging.Go(func() {
+		reply, again := l.checker.hold(ctx, q, by)
+		l.mu.Lock()
+		gone := ctx.Err() != nil
+		l.open.release(q)
+		if !gone && again {
+			if err := l.query(q); err != nil {
+				reply = failure(q.client.id, unreachable, "the server takes nothing any more")
+			}
+		}
+		l.mu.Unlock()
+		if !gone && reply != nil {
+			_ = l.reply(reply)
+		}
+	})
+}
+
+// caller is who waits for an answer to m.
+func (l *lines) caller(m message) caller {
+	by := caller{closing: l.closing}
+	if name := l.name.Load(); name != nil {
+		by.name = *name
+	}
+	if token := m.token(); token != nil {
+		by.tell = l.progress(token)
+	}
+	return by
 }
 
 // reply answers the client. That it has gone is seen where its input is read.
@@ -137,15 +230,16 @@ func (l *lines) reply(raw []byte) error {
 	return nil
 }
 
-// cancel gives up a call that is being judged, and says whether there was one.
-func (l *lines) cancel(id json.RawMessage) bool {
+// cancel gives up a call that is being judged or asked about, and says whether there was one. Otherwise now is the id that the
+// server knows the request by, where it is another.
+func (l *lines) cancel(id json.RawMessage) (now json.RawMessage, done bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	stop := l.calls[key(id)]
-	if stop != nil {
+	if stop := l.calls[key(id)]; stop != nil {
 		stop()
+		return nil, true
 	}
-	return stop != nil
+	return l.open.cancel(id)
 }
 
 // judge has a call, or those of a batch, judged while others pass. What comes after it waits for a moment, so that calls
@@ -169,16 +263,14 @@ func (l *lines) judge(ctx context.Context, m message) error {
 		ids = append(ids, id)
 	}
 	l.mu.Unlock()
+	by := l.caller(m)
 	judged := make(chan struct{})
 	once := sync.OnceFunc(func() { close(judged) })
 	l.judging.Go(func() {
 		defer stop()
 		defer once()
-		by := caller{asking: once, closing: l.closing}
+		by.asking = once
 		if m.batch == nil {
-			if m.call.token != nil {
-				by.tell = l.progress(m.call.token)
-			}
 			o := l.checker.decide(ctx, m, by)
 			asked := map[string]question{}
 			if o.asked != nil {

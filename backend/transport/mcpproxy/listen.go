@@ -31,9 +31,20 @@ type Face struct {
 	http    *http.Client
 	close   func()
 
-	mu    sync.Mutex
-	calls map[string]context.CancelFunc // being judged, by session and the key of their id
-	n     uint64                        // requests without a session, to tell them apart
+	life context.Context // ends with Close
+	end  context.CancelFunc
+	work sync.WaitGroup // what servers ask
+
+	mu       sync.Mutex
+	calls    map[string]context.CancelFunc // being judged, by session and the key of their id
+	sessions map[string]*conversation      // that were begun here
+	n        uint64                        // requests without a session, to tell them apart
+}
+
+// A conversation is a session of the older protocols.
+type conversation struct {
+	name    string // of its client
+	elicits eliciting
 }
 
 // Face makes the handler. Close lets go of its connections.
@@ -42,7 +53,8 @@ func (r Remote) Face(judge Judge, opts Options) (*Face, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, human.Errorf(human.Invalid, "%q is not the address of a server; one is like http://127.0.0.1:3001/mcp", r.URL)
 	}
-	f := &Face{Remote: r, checker: newChecker(judge, opts), url: u, calls: map[string]context.CancelFunc{}}
+	f := &Face{Remote: r, checker: newChecker(judge, opts), url: u, calls: map[string]context.CancelFunc{}, sessions: map[string]*conversation{}}
+	f.life, f.end = context.WithCancel(context.Background())
 	f.http, f.close = r.client()
 	f.pass = &httputil.ReverseProxy{
 		Rewrite:       f.rewrite,
@@ -68,6 +80,8 @@ func (r Remote) Face(judge Judge, opts Options) (*Face, error) {
 
 // Close releases connections to the server that are not in use, and takes questions back for which no one waits.
 func (f *Face) Close() {
+	f.end()
+	f.work.Wait()
 	f.checker.close()
 	f.close()
 }
@@ -99,8 +113,17 @@ func (f *Face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == path && r.Method == http.MethodPost:
 		f.post(w, r)
-	case r.URL.Path == path && (r.Method == http.MethodGet || r.Method == http.MethodDelete),
-		r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/.well-known/"):
+	case r.URL.Path == path && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
+		if s := f.session(r); s != nil && r.Method == http.MethodDelete {
+			s.elicits.end()
+			f.mu.Lock()
+			delete(f.sessions, r.Header.Get(sessionHeader))
+			f.mu.Unlock()
+		} else if s != nil {
+			r = r.WithContext(context.WithValue(r.Context(), watchKey{}, &watching{look: f.look(r, message{}, &watches{}, nil)}))
+		}
+		f.pass.ServeHTTP(w, r)
+	case r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/.well-known/"):
 		f.pass.ServeHTTP(w, r)
 	case r.URL.Path == path:
 		w.Header().Set("Allow", "GET, POST, DELETE")
@@ -168,15 +191,28 @@ func (f *Face) post(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusBadRequest, failure(m.id, -32001, err.Error()))
 		return
 	}
+	if q := f.checker.resume(m); q != nil {
+		s := &stream{ResponseWriter: w}
+		f.exchange(s, r, q, f.caller(s, r, m), true)
+		return
+	}
 	session := r.Header.Get(sessionHeader)
 	for _, one := range append([]message{m}, m.batch...) {
-		if id := one.cancels(); id != nil && session != "" && f.cancel(session+key(id)) && m.batch == nil {
+		id := one.cancels()
+		if id == nil || session == "" {
+			continue
+		}
+		if s := f.session(r); s != nil {
+			s.elicits.cancel(id)
+		}
+		if f.cancel(session+key(id)) && m.batch == nil {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
 	}
 	if !m.gated() {
-		f.forward(w, r, m, body, nil, nil)
+		s := &stream{ResponseWriter: w}
+		f.continues(s, r, m, body, nil, f.caller(s, r, m))
 		return
 	}
 	f.judge(w, r, m, session)
@@ -243,7 +279,9 @@ func (f *Face) judge(w http.ResponseWriter, r *http.Request, m message, session 
 	released := sync.OnceFunc(func() { f.release(names) })
 	defer released()
 
-	by := caller{thread: thread}
+	s := &stream{ResponseWriter: w}
+	by := f.caller(s, r, m)
+	by.thread = thread
 	if m.batch != nil {
 		b := f.checker.decideAll(ctx, m, by)
 		switch released(); {
@@ -258,14 +296,6 @@ func (f *Face) judge(w http.ResponseWriter, r *http.Request, m message, session 
 		}
 		return
 	}
-	s := &stream{ResponseWriter: w}
-	if m.call.token != nil && strings.Contains(strings.Join(r.Header.Values("Accept"), ","), eventStream) {
-		n := 0
-		by.tell = func(text string) {
-			n++
-			s.send(note(m.call.token, n, text))
-		}
-	}
 	o := f.checker.decide(ctx, m, by)
 	released() // from here on the server hears of a cancellation
 	switch {
@@ -273,10 +303,8 @@ func (f *Face) judge(w http.ResponseWriter, r *http.Request, m message, session 
 		if !s.begun {
 			w.WriteHeader(http.StatusAccepted)
 		}
-	case o.reply != nil && s.begun:
-		s.send(o.reply)
 	case o.reply != nil:
-		respond(w, http.StatusOK, o.reply)
+		s.answer(o.reply)
 	default:
 		asked := map[string]question{}
 		if o.asked != nil {
@@ -285,11 +313,136 @@ func (f *Face) judge(w http.ResponseWriter, r *http.Request, m message, session 
 		if !bytes.Equal(o.forward, m.raw) && r.Header.Get("Mcp-Method") != "" {
 			nameInHeaders(r.Header, read(o.forward), f.checker.tools.get)
 		}
-		if s.begun {
-			f.follow(s, r, m, o.forward, asked)
-		} else {
-			f.forward(w, r, m, o.forward, asked, nil)
+		f.continues(s, r, m, o.forward, asked, by)
+	}
+}
+
+// caller is who waits for an answer to m.
+func (f *Face) caller(s *stream, r *http.Request, m message) caller {
+	by := caller{name: clientName(m)}
+	if of := f.session(r); of != nil {
+		by.name = of.name
+	}
+	if token := m.token(); token != nil && strings.Contains(strings.Join(r.Header.Values("Accept"), ","), eventStream) {
+		n := 0
+		by.tell = func(text string) {
+			n++
+			s.send(note(token, n, text))
 		}
+	}
+	return by
+}
+
+// session is the one that a request belongs to; nil where it belongs to none that is known.
+func (f *Face) session(r *http.Request) *conversation {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sessions[r.Header.Get(sessionHeader)]
+}
+
+// continues sends on what may, and brings its answer.
+func (f *Face) continues(s *stream, r *http.Request, m message, body []byte, asked map[string]question, by caller) {
+	q, body := f.checker.query(m, body, asked)
+	switch {
+	case q != nil:
+		f.exchange(s, r, q, by, false)
+	case s.begun:
+		f.follow(s, r, m, body, asked)
+	default:
+		f.forward(s.ResponseWriter, r, m, body, asked, nil)
+	}
+}
+
+// exchange sends a query, and again as long as operators answer what the server asks; held says that they are being asked.
+func (f *Face) exchange(s *stream, r *http.Request, q *query, by caller, held bool) {
+	for ; ; held = false {
+		inquires := held
+		if !held {
+			var watch watches
+			watch.of(f.checker, q.sent, q.permitted())
+			if !bytes.Equal(q.sent.args(), q.client.args()) && r.Header.Get("Mcp-Method") != "" {
+				nameInHeaders(r.Header, q.sent, f.checker.tools.get)
+			}
+			f.fetch(s, r, q.client, q.sent.raw, func(data []byte) []byte {
+				result := answerTo(q.sent.id, data)
+				if result != nil && f.checker.inquire(q, result) {
+					inquires = true
+					return nil
+				}
+				watch.look(data)
+				if result != nil && q.rounds > 0 {
+					return with(data, q.client.id, "id")
+				}
+				return data
+			})
+		}
+		if !inquires {
+			return
+		}
+		reply, again := f.checker.hold(r.Context(), q, by)
+		if reply != nil {
+			s.answer(reply)
+		}
+		if !again {
+			return
+		}
+	}
+}
+
+// look looks at what a server sends in answer to a request. It returns what its client is to get, nil where an operator answers in
+// its place.
+func (f *Face) look(r *http.Request, m message, watch *watches, gone <-chan struct{}) func([]byte) []byte {
+	s := f.session(r)
+	if s == nil {
+		return watch.see
+	}
+	of := m.requests()
+	header := r.Header.Clone()
+	return func(data []byte) []byte {
+		watch.look(data)
+		if s.elicits.asked(f.life, f.checker, data, of, gone, &f.work, func(reply []byte) { f.answer(header, reply) }) {
+			return nil
+		}
+		return data
+	}
+}
+
+// answer answers a server's question, with the headers of the request that it came in answer to.
+func (f *Face) answer(header http.Header, reply []byte) {
+	ctx, cancel := context.WithTimeout(f.life, answerWithin)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.URL, bytes.NewReader(reply))
+	if err == nil {
+		for name, values := range header {
+			r.Header[name] = values
+		}
+		hop(r.Header)
+		r.Header.Del(eventHeader)
+		r.Header.Set("Content-Type", plainJSON)
+		r.Header.Set("Accept", plainJSON+", "+eventStream)
+		for name, values := range f.Header {
+			r.Header[name] = values
+		}
+		var answer *http.Response
+		if answer, err = f.http.Do(r); err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode >= 300 {
+				err = errors.New(answer.Status)
+			}
+		}
+	}
+	if err != nil {
+		f.checker.opts.Log.Warn("the server did not take an operator's answer", "url", f.URL, "err", err)
+	}
+}
+
+// answerWithin is how long a server may take to accept an answer.
+const answerWithin = 30 * time.Second
+
+// hop takes away the headers that are of one connection, or of one body.
+func hop(h http.Header) {
+	for _, name := range []string{"Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Proxy-Connection", "Content-Length", "Accept-Encoding"} {
+		h.Del(name)
 	}
 }
 
@@ -303,18 +456,31 @@ func (f *Face) release(names []string) {
 
 // A watching is what is done with the answer to a request as it passes.
 type watching struct {
-	watches watches
-	replies [][]byte // answers of our own that belong to it
+	look    func([]byte) []byte // nil where nothing is looked at
+	replies [][]byte            // answers of our own that belong to it
+	left    func()              // called when its client leaves before its end; may be nil
+	begins  func(session string)
 }
 
 type watchKey struct{}
 
 // forward passes a request on with a body, and its answer back with the replies.
 func (f *Face) forward(w http.ResponseWriter, r *http.Request, m message, body []byte, asked map[string]question, replies [][]byte) {
-	watch := &watching{replies: replies}
-	watch.watches.of(f.checker, m, asked)
+	var watches watches
+	watches.of(f.checker, m, asked)
+	gone := make(chan struct{})
+	watch := &watching{replies: replies, look: f.look(r, m, &watches, gone), left: sync.OnceFunc(func() { close(gone) })}
+	if m.method == "initialize" && m.isRequest() {
+		s := &conversation{name: clientName(m)}
+		body = s.elicits.declare(f.checker, m, body)
+		watch.begins = func(id string) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.sessions[id] = s
+		}
+	}
 	ctx := r.Context()
-	if len(watch.watches.all) > 0 || len(replies) > 0 {
+	if len(watches.all) > 0 || len(replies) > 0 || watch.begins != nil || f.session(r) != nil {
 		ctx = context.WithValue(ctx, watchKey{}, watch)
 	}
 	r = r.WithContext(ctx)
@@ -327,9 +493,12 @@ func (f *Face) forward(w http.ResponseWriter, r *http.Request, m message, body [
 
 // modify looks at an answer, and adds what we answered ourselves.
 func (w *watching) modify(answer *http.Response) error {
+	if id := answer.Header.Get(sessionHeader); id != "" && w.begins != nil {
+		w.begins(id)
+	}
 	kind := mediaType(answer.Header)
 	if kind == eventStream {
-		answer.Body = &lookedAt{body: answer.Body, watch: &w.watches}
+		answer.Body = &lookedAt{body: answer.Body, look: w.look, left: w.left}
 		if len(w.replies) > 0 {
 			own := asEvent(batched{replies: w.replies}.reply())
 			answer.Body = joined{io.MultiReader(bytes.NewReader(own), answer.Body), answer.Body}
@@ -350,7 +519,7 @@ func (w *watching) modify(answer *http.Response) error {
 		return errTooLong
 	}
 	if kind == plainJSON {
-		w.watches.look(text)
+		w.look(text)
 	}
 	if len(w.replies) > 0 && answer.StatusCode < 300 {
 		text = merge(text, w.replies)
@@ -384,36 +553,63 @@ type joined struct {
 	io.Closer
 }
 
-// A lookedAt is a stream of events whose messages are looked at as they pass.
+// A lookedAt is a stream of events whose messages are looked at before they pass.
 type lookedAt struct {
 	body  io.ReadCloser
-	watch *watches
-	held  []byte // of an event that has not ended
-	skip  bool   // it is too long to be looked at
+	look  func([]byte) []byte // see Face.look
+	left  func()              // called when it is closed before its end; may be nil
+	held  []byte              // of an event that has not ended
+	skip  bool                // it is too long to be looked at
+	ready []byte              // to be read
+	err   error
 }
 
 func (l *lookedAt) Read(p []byte) (int, error) {
-	n, err := l.body.Read(p)
-	for _, line := range bytes.SplitAfter(p[:n], []byte("\n")) {
-		blank := len(bytes.TrimRight(line, "\r\n")) == 0 && len(line) > 0
-		whole := len(l.held) == 0 || l.held[len(l.held)-1] == '\n'
-		if !l.skip {
-			l.held = append(l.held, line...)
+	for len(l.ready) == 0 {
+		if l.err != nil {
+			return 0, l.err
 		}
-		if l.skip = l.skip || len(l.held) > maxMessage; l.skip {
-			l.held = nil
-		}
-		if blank && whole {
-			if e, err := newEvents(bytes.NewReader(l.held)).next(); err == nil && len(e.data) > 0 {
-				l.watch.look(e.data)
-			}
-			l.held, l.skip = l.held[:0], false
+		var n int
+		n, l.err = l.body.Read(p)
+		l.take(p[:n])
+		if l.err != nil {
+			l.ready, l.held = append(l.ready, l.held...), nil
 		}
 	}
-	return n, err
+	n := copy(p, l.ready)
+	l.ready = l.ready[n:]
+	return n, nil
 }
 
-func (l *lookedAt) Close() error { return l.body.Close() }
+func (l *lookedAt) take(part []byte) {
+	for _, line := range bytes.SplitAfter(part, []byte("\n")) {
+		blank := len(bytes.TrimRight(line, "\r\n")) == 0 && len(line) > 0
+		whole := len(l.held) == 0 || l.held[len(l.held)-1] == '\n'
+		l.held = append(l.held, line...)
+		if l.skip = l.skip || len(l.held) > maxMessage; !l.skip && !(blank && whole) {
+			continue
+		}
+		out := l.held
+		if !l.skip {
+			if e, err := newEvents(bytes.NewReader(l.held)).next(); err == nil && len(e.data) > 0 {
+				if seen := l.look(e.data); seen == nil {
+					out = nil
+				} else if !bytes.Equal(seen, e.data) {
+					out = asEvent(seen)
+				}
+			}
+		}
+		l.ready = append(l.ready, out...)
+		l.held, l.skip = nil, l.skip && !(blank && whole)
+	}
+}
+
+func (l *lookedAt) Close() error {
+	if !errors.Is(l.err, io.EOF) && l.left != nil {
+		l.left()
+	}
+	return l.body.Close()
+}
 
 // A stream is an answer that began as a stream of events, because a client waits for an operator.
 type stream struct {
@@ -421,29 +617,54 @@ type stream struct {
 	begun bool
 }
 
-func (s *stream) send(message []byte) {
+func (s *stream) begin() {
 	if !s.begun {
 		s.begun = true
 		s.Header().Set("Content-Type", eventStream)
 		s.Header().Set("Cache-Control", "no-cache")
 		s.WriteHeader(http.StatusOK)
 	}
+}
+
+func (s *stream) send(message []byte) {
+	s.begin()
 	_, _ = s.Write(asEvent(message)) // that the client has gone ends its request
 	_ = http.NewResponseController(s.ResponseWriter).Flush()
 }
 
+// answer is the last message.
+func (s *stream) answer(message []byte) {
+	if s.begun {
+		s.send(message)
+	} else {
+		respond(s.ResponseWriter, http.StatusOK, message)
+	}
+}
+
 // follow passes a call on whose client was told to wait, and brings what answers it as events.
 func (f *Face) follow(s *stream, r *http.Request, m message, body []byte, asked map[string]question) {
+	var watch watches
+	watch.of(f.checker, m, asked)
+	gone := make(chan struct{})
+	defer context.AfterFunc(r.Context(), func() { close(gone) })()
+	f.fetch(s, r, m, body, f.look(r, m, &watch, gone))
+}
+
+// fetch sends a request and brings its client what look lets of the answer: as events where that has begun, or as the server has it.
+func (f *Face) fetch(s *stream, r *http.Request, m message, body []byte, look func([]byte) []byte) {
 	fail := func(err error) {
-		if r.Context().Err() == nil {
+		switch {
+		case r.Context().Err() != nil:
+		case s.begun:
 			s.send(failure(m.id, unreachable, fmt.Sprintf("the server at %s: %v", f.URL, err)))
+		default:
+			f.checker.opts.Log.Warn("the server did not answer", "url", f.URL, "err", err)
+			http.Error(s.ResponseWriter, fmt.Sprintf("the server at %s: %v", f.URL, err), http.StatusBadGateway)
 		}
 	}
 	out := r.Clone(r.Context())
 	out.Body, out.ContentLength, out.RequestURI, out.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), "", nil
-	for _, name := range []string{"Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Proxy-Connection", "Content-Length"} {
-		out.Header.Del(name)
-	}
+	hop(out.Header)
 	f.rewrite(&httputil.ProxyRequest{In: r, Out: out})
 	answer, err := f.http.Do(out)
 	if err != nil {
@@ -451,30 +672,45 @@ func (f *Face) follow(s *stream, r *http.Request, m message, body []byte, asked 
 		return
 	}
 	defer func() { _ = answer.Body.Close() }()
-	var watch watches
-	watch.of(f.checker, m, asked)
-	switch kind := mediaType(answer.Header); {
-	case kind == eventStream && answer.StatusCode == http.StatusOK:
-		if _, err := io.Copy(flushing{s.ResponseWriter}, &lookedAt{body: answer.Body, watch: &watch}); err != nil {
+	kind := mediaType(answer.Header)
+	if kind == eventStream && answer.StatusCode == http.StatusOK {
+		s.begin()
+		if _, err := io.Copy(flushing{s.ResponseWriter}, &lookedAt{body: answer.Body, look: look}); err != nil {
 			f.checker.opts.Log.Warn("an answer broke off", "url", f.URL, "err", err)
 		}
-	default:
-		text, err := io.ReadAll(io.LimitReader(answer.Body, maxMessage+1))
-		if err == nil && len(text) > maxMessage {
-			err = errTooLong
-		}
-		if err == nil && kind == plainJSON && json.Valid(text) {
-			watch.look(text)
-			var line bytes.Buffer
-			if err = json.Compact(&line, text); err == nil {
-				s.send(line.Bytes())
-				return
-			}
-		}
-		if err == nil {
-			err = problem(answer, text[:min(len(text), maxProblem)])
-		}
+		return
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxMessage+1))
+	if err == nil && len(text) > maxMessage {
+		err = errTooLong
+	}
+	if err != nil {
 		fail(err)
+		return
+	}
+	message := kind == plainJSON && json.Valid(text)
+	if message {
+		if text = look(text); text == nil {
+			return
+		}
+	}
+	switch {
+	case !s.begun && (answer.StatusCode < 300 || answer.StatusCode >= 400):
+		hop(answer.Header)
+		for name, values := range answer.Header {
+			s.Header()[name] = values
+		}
+		s.WriteHeader(answer.StatusCode)
+		_, _ = s.Write(text) // a client that has gone needs no answer
+	case s.begun && message:
+		var line bytes.Buffer
+		if err := json.Compact(&line, text); err != nil {
+			fail(err)
+			return
+		}
+		s.send(line.Bytes())
+	default:
+		fail(problem(answer, text[:min(len(text), maxProblem)]))
 	}
 }
 

@@ -91,6 +91,7 @@ func toolServer() *mcp.Server {
 		func(_ context.Context, _ *mcp.CallToolRequest, in paths) (*mcp.CallToolResult, any, error) {
 			return text("removed " + in.Path), nil, os.Remove(in.Path)
 		})
+	addInput(s)
 	type words struct {
 		Text string `json:"text"`
 	}

@@ -20,6 +20,7 @@ import (
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
 )
 
 // A Judge decides about calls. It is safe for concurrent use. Ask means that an operator is being asked: the same call with
@@ -41,9 +42,11 @@ type Options struct {
 
 	Wait     time.Duration // of one question to the judge; 0 is 25 s
 	Beat     time.Duration // between two notes of progress; 0 is 15 s
-	Patience time.Duration // how long a call is asked about whose client takes no progress; 0 is 45 s
+	Patience time.Duration // how long a call may take while an operator is asked; 0 is as long as its client waits, see client.CallPatience
 	Orderly  time.Duration // how long what comes after a call waits for its first judgement; 0 is 100 ms
 	Grace    time.Duration // for a server to end after its input has; 0 is 10 s
+
+	NoElicitation bool // what a server asks its user stays with the client
 
 	Log *slog.Logger
 }
@@ -52,7 +55,6 @@ func (o Options) withDefaults() Options {
 	o.Server = cmp.Or(o.Server, "server")
 	o.Wait = cmp.Or(o.Wait, 25*time.Second)
 	o.Beat = cmp.Or(o.Beat, 15*time.Second)
-	o.Patience = cmp.Or(o.Patience, 45*time.Second)
 	o.Orderly = cmp.Or(o.Orderly, 100*time.Millisecond)
 	o.Grace = cmp.Or(o.Grace, 10*time.Second)
 	if o.Log == nil {
@@ -73,6 +75,12 @@ type checker struct {
 	mu   sync.Mutex
 	left map[string]question // by digest: asked about, and given up by its client before the answer
 	next map[string]question // by digest and state: allowed after asking, and the server wants more before it goes on
+
+	elicitor Elicitor          // nil where no operator is asked what a server wants to know
+	parked   map[string]*query // by digest: given up by its client before the operators' answers
+	asking   sync.WaitGroup
+	life     context.Context // ends with what operators are asked for servers
+	end      context.CancelFunc
 }
 
 // A question is one that an operator was asked.
@@ -83,7 +91,12 @@ type question struct {
 }
 
 func newChecker(judge Judge, opts Options) *checker {
-	return &checker{judge: judge, opts: opts.withDefaults(), left: map[string]question{}, next: map[string]question{}}
+	d := &checker{judge: judge, opts: opts.withDefaults(), left: map[string]question{}, next: map[string]question{}, parked: map[string]*query{}}
+	d.life, d.end = context.WithCancel(context.Background())
+	if !opts.NoElicitation {
+		d.elicitor, _ = judge.(Elicitor)
+	}
+	return d
 }
 
 // An outcome is what becomes of a call: it goes on, it is answered, or neither, where its client gave it up.
@@ -96,6 +109,7 @@ type outcome struct {
 // A caller is who waits for an outcome. All its parts may be left out.
 type caller struct {
 	thread  string          // tells connections apart, whose ids may be the same
+	name    string          // of the client, as it says itself
 	asking  func()          // called when an operator begins to be asked
 	tell    func(string)    // called then with what to say to a client that waits: at once and every Beat, until decide returns
 	closing <-chan struct{} // when closed, ends the asking: the call is answered with a refusal
@@ -110,7 +124,7 @@ func (d *checker) decide(ctx context.Context, m message, by caller) outcome {
 		Schema: info.schema, About: info.about, Annotations: info.annotations, Was: info.was,
 		Client: "mcp-proxy", SessionID: d.opts.Session, CallID: d.callID(by.thread, m.id),
 	}
-	digest := gate.Digest(gate.Call{Tool: call.Tool, Args: call.Args, Cwd: call.Cwd})
+	digest := d.digest(m)
 	how := service.Asking{}
 	if q, ok := d.take(d.next, digest+string(m.call.state)); ok && m.call.state != nil {
 		call.CallID = q.call
@@ -143,25 +157,12 @@ func (d *checker) ask(ctx context.Context, m message, call human.ToolCall, diges
 		by.asking()
 	}
 	q := question{operation: j.OperationID, call: call.CallID}
-	waiting, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var beats sync.WaitGroup
-	defer beats.Wait()
-	defer cancel()         // before the wait for what it ends
 	var asked atomic.Value // the question's id, for the notes of progress
 	asked.Store(q.operation)
-	said := func() string {
+	waiting, over, beats, end := d.wait(ctx, by, began, func() string {
 		return fmt.Sprintf("an operator is being asked whether this may run (%s), %d s", asked.Load(), int(time.Since(began).Seconds()))
-	}
-	if by.tell != nil {
-		beats.Go(func() { d.beat(waiting, by.tell, said) })
-	}
-	over := make(<-chan time.Time)
-	if by.tell == nil {
-		t := time.NewTimer(d.opts.Patience - time.Since(began))
-		defer t.Stop()
-		over = t.C
-	}
+	})
+	defer end()
 	type verdict struct {
 		human.Judgement
 		err error
@@ -209,6 +210,27 @@ func (d *checker) ask(ctx context.Context, m message, call human.ToolCall, diges
 				over = closed
 			}
 		}
+	}
+}
+
+// wait begins the wait for an operator: the caller is told how it stands until end is called, which also waits for what runs in
+// beats. over comes when the client's patience ends; waiting ends with ctx or with end.
+func (d *checker) wait(ctx context.Context, by caller, began time.Time, said func() string) (waiting context.Context, over <-chan time.Time, beats *sync.WaitGroup, end func()) {
+	waiting, cancel := context.WithCancel(ctx)
+	beats = &sync.WaitGroup{}
+	if by.tell != nil {
+		beats.Go(func() { d.beat(waiting, by.tell, said) })
+	}
+	patience := cmp.Or(d.opts.Patience, client.CallPatience(by.name, by.tell != nil))
+	stop := func() bool { return true }
+	if patience >= 0 {
+		t := time.NewTimer(patience - time.Since(began))
+		over, stop = t.C, t.Stop
+	}
+	return waiting, over, beats, func() {
+		cancel()
+		stop()
+		beats.Wait()
 	}
 }
 
@@ -300,6 +322,8 @@ func (d *checker) withdraw(q question) {
 
 // close takes the questions back for which no one waits.
 func (d *checker) close() {
+	d.end()
+	defer d.asking.Wait()
 	d.mu.Lock()
 	left := d.left
 	d.left = map[string]question{}
@@ -321,6 +345,15 @@ func (d *checker) goesOn(m message, q question, result []byte) {
 	if json.Unmarshal(result, &r) != nil || r.Type != "input_required" || r.State == nil {
 		return
 	}
-	digest := gate.Digest(gate.Call{Tool: "mcp__" + d.opts.Server + "__" + m.call.name, Args: m.call.args, Cwd: d.opts.Cwd})
-	d.leave(d.next, digest+string(r.State), q)
+	d.leave(d.next, d.digest(m)+string(r.State), q)
+}
+
+// digest is that of a call as the gatekeeper has it, and one like it of another request.
+func (d *checker) digest(m message) string {
+	if m.call != nil {
+		return gate.Digest(gate.Call{Tool: "mcp__" + d.opts.Server + "__" + m.call.name, Args: m.call.args, Cwd: d.opts.Cwd})
+	}
+	var params map[string]json.RawMessage
+	_ = json.Unmarshal(m.params, &params) // what has none has nothing to tell it from others
+	return gate.Digest(gate.Call{Tool: m.method, Args: plain(map[string]json.RawMessage{"name": params["name"], "uri": params["uri"], "arguments": params["arguments"]})})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -21,7 +22,10 @@ const (
 	refusedTask    = -32000
 )
 
-const callMethod = "tools/call"
+const (
+	callMethod = "tools/call"
+	versionKey = "io.modelcontextprotocol/protocolVersion"
+)
 
 // A message is one JSON-RPC message, or a batch of them, as it came.
 type message struct {
@@ -41,7 +45,6 @@ type call struct {
 	args     json.RawMessage // nil where there are none
 	from, to int             // of the arguments in message.raw; equal where there are none, and then where they would go
 	comma    bool            // the place where they would go needs one after it
-	token    json.RawMessage // of progress; nil where the client takes none
 	state    json.RawMessage // of a call that goes on after the server asked for input
 	modern   bool            // of protocol version 2026-07-28 or later
 	task     bool            // its client waits for a task, and takes no result
@@ -55,6 +58,43 @@ type malformed struct {
 
 // isRequest says whether an answer is due.
 func (m message) isRequest() bool { return m.method != "" && m.id != nil }
+
+// args are those of a call, nil where there are none or it is no call.
+func (m message) args() json.RawMessage {
+	if m.call == nil {
+		return nil
+	}
+	return m.call.args
+}
+
+// token is that of a request's progress; nil where the client takes none.
+func (m message) token() json.RawMessage {
+	from, to, ok := within(m.params, "_meta", "progressToken")
+	if !ok || m.params[from] != '"' && m.params[from] != '-' && (m.params[from] < '0' || m.params[from] > '9') {
+		return nil
+	}
+	return m.params[from:to]
+}
+
+// clientName is what a client calls itself, in initialize or, of the newer protocol, in each request; empty where it does not.
+func clientName(m message) string {
+	for _, path := range [][]string{{"clientInfo", "name"}, {"_meta", "io.modelcontextprotocol/clientInfo", "name"}} {
+		if from, to, ok := within(m.params, path...); ok && m.isRequest() {
+			return stringOf(m.params[from:to])
+		}
+	}
+	return ""
+}
+
+// requests are the keys of the ids of those that it is or holds.
+func (m message) requests() (ids []string) {
+	for _, one := range append([]message{m}, m.batch...) {
+		if one.isRequest() {
+			ids = append(ids, key(one.id))
+		}
+	}
+	return ids
+}
 
 // gated says whether it is, or holds, a call that is to be judged or refused.
 func (m message) gated() bool {
@@ -190,20 +230,12 @@ func readCall(params []byte, at int) (*call, error) {
 				continue
 			}
 			for _, f := range members(value) {
-				switch f.key {
-				case "progressToken":
-					c.token = value[f.from:f.to]
-				case "io.modelcontextprotocol/protocolVersion":
-					c.modern = true
-				}
+				c.modern = c.modern || f.key == versionKey
 			}
 		}
 	}
 	if !named || c.name == "" {
 		return nil, fmt.Errorf("a call must name its tool")
-	}
-	if c.token != nil && c.token[0] != '"' && c.token[0] != '-' && (c.token[0] < '0' || c.token[0] > '9') {
-		c.token = nil
 	}
 	return c, nil
 }
@@ -222,6 +254,34 @@ func (m message) withArgs(args json.RawMessage) []byte {
 	out = append(out, m.raw[:c.from]...)
 	out = append(out, put...)
 	return append(out, m.raw[c.to:]...)
+}
+
+// within is where the value stands that a path of keys leads to in a valid JSON object; false where there is none.
+func within(raw []byte, path ...string) (from, to int, ok bool) {
+	from, to = space(raw, 0), len(raw)
+next:
+	for _, name := range path {
+		if from == to || raw[from] != '{' {
+			return 0, 0, false
+		}
+		for _, f := range members(raw[from:to]) {
+			if f.key == name {
+				from, to = from+f.from, from+f.to
+				continue next
+			}
+		}
+		return 0, 0, false
+	}
+	return from, to, true
+}
+
+// with is valid JSON with another value at a path, which must be there, and all else as it was.
+func with(raw []byte, value []byte, path ...string) []byte {
+	from, to, ok := within(raw, path...)
+	if !ok {
+		return raw
+	}
+	return slices.Concat(raw[:from], value, raw[to:])
 }
 
 // key is what an id is known by: a text and a number are never the same.

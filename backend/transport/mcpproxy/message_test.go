@@ -76,7 +76,7 @@ func TestWhatIsNoCallIsLeftAlone(t *testing.T) {
 func TestACallIsReadExactly(t *testing.T) {
 	m := read([]byte(` { "params" : {"_meta":{"progressToken":"t","io.modelcontextprotocol/protocolVersion":"2026-07-28"} , "arguments" : {"a": [1, {"b":"}\""}] } ,"name":"x\u0079"}, "id" : "7", "method":"tools/call"} `))
 	c := m.call
-	if c == nil || c.name != "xy" || string(c.args) != `{"a": [1, {"b":"}\""}] }` || string(c.token) != `"t"` || !c.modern || string(m.id) != `"7"` {
+	if c == nil || c.name != "xy" || string(c.args) != `{"a": [1, {"b":"}\""}] }` || string(m.token()) != `"t"` || !c.modern || string(m.id) != `"7"` {
 		t.Fatalf("%+v %+v", m, c)
 	}
 	if got := string(m.withArgs(json.RawMessage(`{}`))); got != ` { "params" : {"_meta":{"progressToken":"t","io.modelcontextprotocol/protocolVersion":"2026-07-28"} , "arguments" : {} ,"name":"x\u0079"}, "id" : "7", "method":"tools/call"} ` {

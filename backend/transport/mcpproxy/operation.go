@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"deskbell/backend/human"
 	"deskbell/backend/transport/client"
@@ -23,6 +24,9 @@ func (j remoteJudge) Elicit(ctx context.Context, e Elicitation) (Elicited, error
 	if err != nil {
 		return Elicited{}, err
 	}
+	if e.Rung != nil {
+		e.Rung(op.ID)
+	}
 	said := 0
 	var pause client.Backoff
 	for !op.State.Terminal() {
@@ -35,12 +39,12 @@ func (j remoteJudge) Elicit(ctx context.Context, e Elicitation) (Elicited, error
 		next, err := j.Wait(ctx, op.ID, op.Version, client.MaxWait)
 		switch {
 		case ctx.Err() != nil:
-			return Elicited{}, j.takeBack(op.ID)
+			return Elicited{}, errors.Join(ctx.Err(), j.takeBack(op.ID))
 		case err != nil && human.KindOf(err) == human.NotFound:
 			return Elicited{}, err
 		case err != nil:
 			if !pause.Wait(ctx) {
-				return Elicited{}, j.takeBack(op.ID)
+				return Elicited{}, errors.Join(ctx.Err(), j.takeBack(op.ID))
 			}
 		default:
 			op = next

@@ -230,7 +230,7 @@ func (b *bridge) post(ctx context.Context, m message, raw []byte) {
 		b.lines.checker.opts.Log.Warn("the server did not take a message", "url", b.URL, "method", m.method, "err", err)
 	}
 	for _, id := range due {
-		_ = b.lines.reply(failure(id, unreachable, fmt.Sprintf("the server at %s: %v", b.URL, err)))
+		_ = b.lines.deliver(b.life, append(failure(id, unreachable, fmt.Sprintf("the server at %s: %v", b.URL, err)), '\n'), m)
 	}
 }
 
@@ -286,7 +286,6 @@ func (b *bridge) bring(m message, text []byte, due map[string]json.RawMessage) e
 		}
 		text = line.Bytes()
 	}
-	b.lines.watch.look(text)
 	if len(due) > 0 {
 		for id, result := range answers(text) {
 			delete(due, id)
@@ -295,10 +294,7 @@ func (b *bridge) bring(m message, text []byte, due map[string]json.RawMessage) e
 			}
 		}
 	}
-	if b.lines.asked(b.life, text) {
-		return nil
-	}
-	return b.lines.out.write(append(text[:len(text):len(text)], '\n'))
+	return b.lines.deliver(b.life, append(text[:len(text):len(text)], '\n'), m)
 }
 
 // agreed notes the version that the server chose.
@@ -343,6 +339,14 @@ func answers(text []byte) map[string][]byte {
 		}
 	}
 	return all
+}
+
+// answerTo is the result, or error, in a message of the server's that answers a request; nil where it answers none, or another.
+func answerTo(id json.RawMessage, text []byte) []byte {
+	if text = bytes.TrimSpace(text); !json.Valid(text) || text[0] != '{' {
+		return nil
+	}
+	return answers(text)[key(id)]
 }
 
 // stream brings the messages of a stream of events, and continues with it where it broke off and the server can.
@@ -454,21 +458,11 @@ func (b *bridge) listen() {
 
 // versionOf is the protocol version that a request of the newer protocol names, empty for the older ones.
 func versionOf(params []byte) string {
-	if len(params) == 0 || params[0] != '{' {
+	from, to, ok := within(params, "_meta", versionKey)
+	if !ok {
 		return ""
 	}
-	for _, f := range members(params) {
-		if f.key != "_meta" || params[f.from] != '{' {
-			continue
-		}
-		meta := params[f.from:f.to]
-		for _, f := range members(meta) {
-			if f.key == "io.modelcontextprotocol/protocolVersion" {
-				return stringOf(meta[f.from:f.to])
-			}
-		}
-	}
-	return ""
+	return stringOf(params[from:to])
 }
 
 func mediaType(h http.Header) string {

@@ -116,6 +116,18 @@ func (w *watches) add(id json.RawMessage, look func([]byte)) {
 	w.all[key(id)] = look
 }
 
+// see is look for what passes in any case.
+func (w *watches) see(raw []byte) []byte {
+	w.look(raw)
+	return raw
+}
+
+func (w *watches) forget(id json.RawMessage) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.all, key(id))
+}
+
 // look looks at what a server sent, before the client sees it.
 func (w *watches) look(raw []byte) {
 	w.mu.Lock()
