@@ -1,6 +1,7 @@
 // A Deskbell of the tests' own: `deskbell serve` on a folder that is thrown away, and its operator over REST.
 import { type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { serving } from '../../frontend/e2e/support/serving.js'
@@ -169,4 +170,16 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined | 
     if (answer !== undefined && answer !== false) return answer
   }
   throw new Error(`waited in vain until ${what}`)
+}
+
+/** A port that nobody listens on. */
+export function free(): Promise<number> {
+  return new Promise((found, failed) => {
+    const s = createServer()
+    s.once('error', failed)
+    s.listen(0, '127.0.0.1', () => {
+      const { port } = s.address() as { port: number }
+      s.close(() => found(port))
+    })
+  })
 }

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
@@ -13,7 +12,7 @@ import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client
 import { StreamableHTTPClientTransport as HTTP1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { Client as Client2, StreamableHTTPClientTransport as HTTP2 } from '@modelcontextprotocol/client'
 import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio'
-import { Bell, program, until } from './bell.js'
+import { Bell, free, program, until } from './bell.js'
 
 const modules = resolve('node_modules/@modelcontextprotocol')
 const servers = {
@@ -347,15 +346,3 @@ describe('the proxy', { concurrency: true }, () => {
     })
   })
 })
-
-/** A port that nobody listens on. */
-function free(): Promise<number> {
-  return new Promise((found, failed) => {
-    const s = createServer()
-    s.once('error', failed)
-    s.listen(0, '127.0.0.1', () => {
-      const { port } = s.address() as { port: number }
-      s.close(() => found(port))
-    })
-  })
-}

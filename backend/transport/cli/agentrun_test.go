@@ -172,7 +172,7 @@ func TestARunInATerminal(t *testing.T) {
 		names = append(names, p.Name)
 	}
 	if !reflect.DeepEqual(names, []string{"a-server", "127-0-0-1", "a-server-2"}) || !reflect.DeepEqual(given.Servers[0].Command, []string{"npx", "-y", "a server"}) {
-		t.Errorf("servers %q", given.Servers)
+		t.Errorf("servers %+v", given.Servers)
 	}
 }
 

@@ -78,7 +78,7 @@ func declared(raw []byte, path ...string) ([]byte, bool) {
 	return slices.Concat(raw[:from+1], []byte(put), raw[from+1:]), true
 }
 
-// asked takes a message of the server that is a question to the client, or takes one back, and says whether it did. answer sends
+// asked takes a message of the server that is a question to the client, or revokes one, and says whether it did. answer sends
 // the server what became of it. of are the keys of the requests in whose answer it came; gone is closed when the client has left,
 // which is a cancellation.
 func (e *eliciting) asked(ctx context.Context, d *checker, line []byte, of []string, gone <-chan struct{}, work *sync.WaitGroup, answer func(reply []byte)) bool {
@@ -117,7 +117,7 @@ func (e *eliciting) asked(ctx context.Context, d *checker, line []byte, of []str
 	return true
 }
 
-// cancel takes back what a server asked while it worked on a request that its client gives up. The server hears of that itself.
+// cancel revokes what a server asked while it worked on a request that its client gives up. The server hears of that itself.
 func (e *eliciting) cancel(id json.RawMessage) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,7 +128,7 @@ func (e *eliciting) cancel(id json.RawMessage) {
 	}
 }
 
-// end takes all back.
+// end revokes all.
 func (e *eliciting) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -149,22 +149,22 @@ func (d *checker) hold(ctx context.Context, q *query, by caller) (reply []byte, 
 		return nil, false
 	case <-by.closing:
 		q.stop()
-		return refused(q.client, "The request did not finish: the client ended the connection while an operator was being asked."), false
+		return unfinished(q.client, "The request did not finish: the client ended the connection while an operator was being asked."), false
 	case <-over:
 		d.park(q)
-		return refused(q.client, fmt.Sprintf("The request has not finished: the server wants to know something first, and an operator is being asked%s. "+
+		return unfinished(q.client, fmt.Sprintf("The request has not finished: the server wants to know something first, and an operator is being asked%s. "+
 			"Nothing is wrong. Send the same request with the same arguments again to continue waiting; no operator is asked twice.", q.operations())), false
 	case <-q.done:
 	}
 	if q.err != nil {
-		return refused(q.client, "The request did not finish: the server asks its user for something, and an operator cannot be asked it: "+human.SafeText(q.err)), false
+		return unfinished(q.client, "The request did not finish: the server asks its user for something, and an operator cannot be asked it: "+human.SafeText(q.err)), false
 	}
 	q.next()
 	return nil, true
 }
 
-// refused answers a request that does not come to an end.
-func refused(m message, text string) []byte {
+// unfinished answers a request that does not come to an end.
+func unfinished(m message, text string) []byte {
 	if m.call != nil {
 		return blockedReply(m, text)
 	}

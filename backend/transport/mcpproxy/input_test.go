@@ -288,7 +288,7 @@ func TestASecondRoundCanBeGivenUp(t *testing.T) {
 	}
 }
 
-// A client that does not wait long is told what to do, and continues where it was.
+// A client that does not wait long learns what to do, and continues where it was.
 func TestAnAnswerMayTakeLongerThanTheClientWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := make(chan Elicited)
@@ -328,7 +328,7 @@ func TestAnAnswerMayTakeLongerThanTheClientWaits(t *testing.T) {
 		if d.resume(m) != nil {
 			t.Error("it is resumed twice")
 		}
-		// One that no one comes back for is taken back.
+		// One that no one comes back for is revoked.
 		q, _ = request("3")
 		d.inquire(q, []byte(`{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"?"}}}}`))
 		d.hold(t.Context(), q, caller{})

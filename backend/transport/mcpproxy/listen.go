@@ -439,7 +439,7 @@ func (f *Face) answer(header http.Header, reply []byte) {
 // answerWithin is how long a server may take to accept an answer.
 const answerWithin = 30 * time.Second
 
-// hop takes away the headers that are of one connection, or of one body.
+// hop removes the headers that are of one connection, or of one body.
 func hop(h http.Header) {
 	for _, name := range []string{"Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Proxy-Connection", "Content-Length", "Accept-Encoding"} {
 		h.Del(name)

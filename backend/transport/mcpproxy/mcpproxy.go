@@ -99,11 +99,11 @@ func newChecker(judge Judge, opts Options) *checker {
 	return d
 }
 
-// An outcome is what becomes of a call: it goes on, it is answered, or neither, where its client gave it up.
+// An outcome is what becomes of a call: it continues, it is answered, or neither, where its client gave it up.
 type outcome struct {
 	forward []byte
 	reply   []byte
-	asked   *question // where it goes on because an operator said so
+	asked   *question // where it continues because an operator said so
 }
 
 // A caller is who waits for an outcome. All its parts may be left out.
@@ -112,7 +112,7 @@ type caller struct {
 	name    string          // of the client, as it says itself
 	asking  func()          // called when an operator begins to be asked
 	tell    func(string)    // called then with what to say to a client that waits: at once and every Beat, until decide returns
-	closing <-chan struct{} // when closed, ends the asking: the call is answered with a refusal
+	closing <-chan struct{} // when closed, ends the asking: the call is answered as blocked
 }
 
 // decide has a call judged. It blocks while an operator is asked. The end of ctx gives the call up.
@@ -213,7 +213,7 @@ func (d *checker) ask(ctx context.Context, m message, call human.ToolCall, diges
 	}
 }
 
-// wait begins the wait for an operator: the caller is told how it stands until end is called, which also waits for what runs in
+// wait begins the wait for an operator: tell is called with how it stands until end is called, which also waits for what runs in
 // beats. over comes when the client's patience ends; waiting ends with ctx or with end.
 func (d *checker) wait(ctx context.Context, by caller, began time.Time, said func() string) (waiting context.Context, over <-chan time.Time, beats *sync.WaitGroup, end func()) {
 	waiting, cancel := context.WithCancel(ctx)

@@ -96,7 +96,7 @@ func (m message) requests() (ids []string) {
 	return ids
 }
 
-// gated says whether it is, or holds, a call that is to be judged or refused.
+// gated says whether it is, or holds, a call that is to be judged or blocked.
 func (m message) gated() bool {
 	if m.err != nil || m.call != nil {
 		return true
@@ -398,7 +398,7 @@ func stringOf(raw []byte) string {
 	return s
 }
 
-// idOf is the id of a message that is refused, where there is no doubt about it.
+// idOf is the id of a message that is blocked, where there is no doubt about it.
 func idOf(all []member, raw []byte) (id json.RawMessage) {
 	for _, f := range all {
 		if fold(f.key) != "id" {
