@@ -76,7 +76,7 @@ type Home struct {
 	Answerer Answerer
 	Pending  func() int                                           // how many operations wait for the operator
 	Watch    func(ctx context.Context, changed func(pending int)) // reports each change of it until ctx is done
-	Waiting  func(ctx context.Context) ([]human.Operation, error) // the most urgent of them
+	Waiting  func() []human.Operation                             // the most urgent of them
 	Status   func(ctx context.Context) window.Status              // what the tray says of the rest of the program
 	Close    func()                                               // after the window has gone
 	Quieter  Quieter
@@ -378,12 +378,7 @@ func (a *App) startup(ctx context.Context) {
 
 // count has the tray show how many operations wait, and the most urgent of them.
 func (a *App) count(pending int) {
-	ctx, cancel := context.WithTimeout(a.life, 5*time.Second)
-	defer cancel()
-	waiting, err := a.home.Waiting(ctx)
-	if err != nil {
-		a.log.Warn("the tray cannot name what waits", "error", err)
-	}
+	waiting := a.home.Waiting()
 	a.tray.Update(func(s *window.TrayState) { s.Pending, s.Waiting = pending, waiting })
 }
 

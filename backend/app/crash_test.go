@@ -39,7 +39,7 @@ type crashRing struct {
 	version uint64            // of the newest acknowledged change
 	end     human.State       // acknowledged
 	answer  string            // acknowledged, of the operator
-	held    string            // acknowledged, of the operator, who may still undo it
+	held    *human.Leaving    // acknowledged, of the operator, who may still undo it
 	checked bool              // its end was found again after a crash
 }
 
@@ -177,7 +177,7 @@ func (c *crashTest) operator(me *caller, round, which int) {
 			case 2:
 				path, body, answer = "/api/human/reply", map[string]any{"operation_id": brief.ID, "text": "why?"}, ""
 			case 4:
-				path, body, answer = "/api/human/decline", map[string]any{"operation_id": brief.ID, "reason": "no"}, ""
+				path, body, answer = "/api/human/decline", map[string]any{"operation_id": brief.ID, "reason": "no", "undoable": n%2 == 0}, ""
 			case 5:
 				body["undoable"] = true
 			}
@@ -206,7 +206,7 @@ func (c *crashTest) note(r *crashRing, op human.Operation, answer string) bool {
 	}
 	r.id, r.version = op.ID, max(r.version, op.Version)
 	if op.Leaving != nil {
-		r.held = op.Leaving.HumanInput
+		r.held = op.Leaving
 	}
 	if op.State.Terminal() {
 		r.end = op.State
@@ -259,11 +259,11 @@ func (c *crashTest) check(t *testing.T, s *server, boss *caller, last bool) {
 		case r.answer != "" && (op.Result == nil || op.Result.HumanInput != r.answer):
 			t.Errorf("%s: the answer %q was acknowledged, and is %+v now", name, r.answer, op.Result)
 		}
-		if r.held != "" && (op.State == human.Declined || op.State == human.Completed && op.Result.HumanInput != r.held) {
-			t.Errorf("%s: the answer %q was to be sent, and it is %s, %+v now", name, r.held, op.State, op.Result)
+		if l := r.held; l != nil && (op.State == human.Declined && op.Ended.Reason != l.Declined || op.State == human.Completed && (l.Declined != "" || op.Result.HumanInput != l.HumanInput)) {
+			t.Errorf("%s: %+v was to be sent, and it is %s, %+v, %+v now", name, l, op.State, op.Result, op.Ended)
 		}
-		if r.held != "" && last && !op.State.Terminal() {
-			t.Errorf("%s: the answer %q was not sent in an orderly end, it is %s", name, r.held, op.State)
+		if r.held != nil && last && !op.State.Terminal() {
+			t.Errorf("%s: %+v was not sent in an orderly end, it is %s", name, r.held, op.State)
 		}
 		r.id, r.version = op.ID, op.Version
 		if op.State.Terminal() {

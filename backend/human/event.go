@@ -24,8 +24,8 @@ const (
 	Shown      EventType = "shown"             // system: Channel showed the request; Text says why it failed
 	Seen       EventType = "seen"              // operator: Channel was looked at
 	Expired    EventType = "overdue"           // system: the time limit has passed
-	Held       EventType = "held"              // operator: Answer, which leaves at Until unless it is undone
-	Undone     EventType = "undone"            // operator, or system where it cannot be sent: the answer that is held is a draft again
+	Held       EventType = "held"              // operator: Answer, or without one Text, why they decline; it leaves at Until unless it is undone
+	Undone     EventType = "undone"            // operator, or system where it cannot be sent: the answer that is held is a draft again, or nothing was declined
 	Finished   EventType = "completed"         // operator: Answer
 	Withdrawn  EventType = "cancelled"         // agent, or system on time-out: Text is the reason
 	TurnedDown EventType = "declined"          // operator: Text is the reason
@@ -53,7 +53,7 @@ type Event struct {
 	Order     *Order        `json:"order,omitempty"`
 	Proof     *Proof        `json:"proof,omitempty"`   // of the operator who answers, where they gave one
 	Receipt   *Receipt      `json:"receipt,omitempty"` // of an operator's answer
-	Seal      string        `json:"seal,omitempty"`    // of an answer that is held; see Leaving
+	Seal      string        `json:"seal,omitempty"`    // of an answer or a reason that is held; see Leaving
 }
 
 // An Entry is an event in its place: Seq counts all events of a journal from 1 without gaps, Version
@@ -89,7 +89,7 @@ func (e Event) ForAgent() Event {
 //
 //	pending -> claimed -> in_progress -> completed
 //	any open state -> waiting_input -> (agent replies) in_progress
-//	an answer that is held changes no state but keeps operators from changing it, until it leaves or is undone
+//	an answer or a reason to decline that is held changes no state but keeps operators from changing it, until it leaves or is undone
 //	any open state -> canceled | declined
 func (o Operation) Apply(e Event) (Operation, error) {
 	if err := o.allows(e); err != nil {
@@ -136,7 +136,10 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		if o.State != WaitingInput {
 			next.take(e, InProgress)
 		}
-		next.Leaving = &Leaving{Answer: *e.Answer, By: e.By, At: at, LeavesAt: *e.Until, Version: next.Version, Seal: e.Seal}
+		next.Leaving = &Leaving{Declined: e.Text, By: e.By, At: at, LeavesAt: *e.Until, Version: next.Version, Seal: e.Seal}
+		if e.Answer != nil {
+			next.Leaving.Answer = *e.Answer
+		}
 		next.SnoozedUntil = nil
 	case Undone:
 		next.drop(e)
@@ -156,6 +159,7 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		next.State, next.Ended, next.SnoozedUntil = Cancelled, &Ending{By: e.By, At: at, Reason: e.Text}, nil
 	case TurnedDown:
 		next.take(e, Declined)
+		next.Leaving = nil
 		next.Ended, next.SnoozedUntil = &Ending{By: e.By, At: at, Reason: e.Text}, nil
 	case Delivered:
 		next.DeliveredAt = &at
@@ -215,10 +219,11 @@ func (o *Operation) saveDraft(e Event) {
 	}
 }
 
-// drop makes an answer that is held a draft again.
+// drop makes an answer that is held a draft again. A reason to decline leaves the draft as it was.
 func (o *Operation) drop(e Event) {
-	if l := o.Leaving; l != nil {
-		o.Leaving = nil
+	l := o.Leaving
+	o.Leaving = nil
+	if l != nil && l.Declined == "" {
 		o.saveDraft(Event{By: l.By, At: e.At, Answer: &l.Answer})
 	}
 }
@@ -344,8 +349,11 @@ func (o Operation) mayWork(e Event) error {
 	if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name && !o.Together {
 		return o.takenError(e.By)
 	}
-	if (e.Type == Finished || e.Type == Held) && e.Answer == nil {
+	if e.Type == Finished && e.Answer == nil {
 		return Errorf(Invalid, "an answer is missing")
+	}
+	if e.Type == Held && (e.Answer == nil) == (e.Text == "") {
+		return Errorf(Invalid, "what is held is either an answer or a reason to decline")
 	}
 	if e.Type == Held && e.Until == nil {
 		return Errorf(Invalid, "the time at which the answer leaves is missing")
@@ -353,7 +361,7 @@ func (o Operation) mayWork(e Event) error {
 	return nil
 }
 
-// allows says whether an event can happen while the answer is held.
+// allows says whether an event can happen while the answer or the reason is held.
 func (l Leaving) allows(e Event) bool {
 	switch e.Type {
 	case Replied, Shown, Seen, Expired, Withdrawn, Unrecorded:
@@ -361,14 +369,20 @@ func (l Leaving) allows(e Event) bool {
 	case Undone:
 		return e.By == l.By || e.By.Role == System
 	case Finished:
-		return e.By == l.By
+		return e.By == l.By && l.Declined == ""
+	case TurnedDown:
+		return e.By == l.By && l.Declined != "" && l.Declined == e.Text
 	}
 	return false
 }
 
-// HeldError says, as a Conflict error, that an answer of this operation is about to leave.
+// HeldError says, as a Conflict error, that an answer of this operation, or a reason to decline it, is about to leave.
 func (o Operation) HeldError() error {
-	return Errorf(Conflict, "operation %s was answered by %s, and the answer is sent at %s; undo it to change anything", o.ID, o.Leaving.By.Name, o.Leaving.LeavesAt.UTC().Format(time.RFC3339))
+	by, at := o.Leaving.By.Name, o.Leaving.LeavesAt.UTC().Format(time.RFC3339)
+	if o.Leaving.Declined != "" {
+		return Errorf(Conflict, "operation %s was declined by %s, and the reason is sent at %s; undo it to change anything", o.ID, by, at)
+	}
+	return Errorf(Conflict, "operation %s was answered by %s, and the answer is sent at %s; undo it to change anything", o.ID, by, at)
 }
 
 func (o Operation) takenError(by Actor) error {

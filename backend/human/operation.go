@@ -307,14 +307,15 @@ type Draft struct {
 	At time.Time `json:"at"`
 }
 
-// Leaving is an answer that can still be undone: its agent gets it at LeavesAt. Only operators see it.
+// Leaving is an answer, or a reason to decline, that can still be undone: its agent gets it at LeavesAt. Only operators see it.
 type Leaving struct {
 	Answer
+	Declined string    `json:"declined,omitempty" doc:"In place of an answer: why the operator declines."`
 	By       Actor     `json:"by"`
 	At       time.Time `json:"at"`
 	LeavesAt time.Time `json:"leaves_at"`
-	Version  uint64    `json:"version" doc:"Of the operation, once the answer was held."`
-	Seal     string    `json:"seal,omitempty" doc:"The server's signature, without which the answer is not sent."`
+	Version  uint64    `json:"version" doc:"Of the operation, once it was held."`
+	Seal     string    `json:"seal,omitempty" doc:"The server's signature, without which it is not sent."`
 }
 
 // An Ending says who ended an operation without an answer, when and why.
@@ -375,7 +376,7 @@ type Operation struct {
 	// For operators only; ForAgent leaves them out.
 	Draft        *Draft     `json:"draft,omitempty"`
 	Drafts       []Draft    `json:"drafts,omitempty" doc:"Where several operators work on it: one of each. An operator gets their own as draft."`
-	Leaving      *Leaving   `json:"leaving,omitempty" doc:"An answer that can still be undone; its agent gets it at leaves_at."`
+	Leaving      *Leaving   `json:"leaving,omitempty" doc:"An answer, or a reason to decline, that can still be undone; its agent gets it at leaves_at."`
 	SnoozedUntil *time.Time `json:"snoozed_until,omitempty"`
 	Deliveries   []Delivery `json:"deliveries,omitempty"`
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,13 @@ func (s story) then(t human.EventType, by human.Actor) story {
 		e.Text = "because"
 	}
 	return append(s, e)
+}
+
+// declining makes what is held a reason to decline.
+func (s story) declining(reason ...string) story {
+	last := &s[len(s)-1]
+	last.Answer, last.Text = nil, strings.Join(append(reason, "because")[:1], "")
+	return s
 }
 
 // tell applies the story, a second between events, and returns the operation and the first error.
@@ -100,6 +108,11 @@ func TestLifeCycle(t *testing.T) {
 		"nobody else does":                              {rung().then(human.Held, mei).then(human.Undone, tom), human.InProgress, human.Conflict},
 		"there must be one to undo":                     {rung().then(human.ClaimedBy, mei).then(human.Undone, mei), human.Claimed, human.Conflict},
 		"its agent may cancel meanwhile":                {rung().then(human.Held, mei).then(human.Withdrawn, agent), human.Cancelled, 0},
+		"a reason to decline that is held ends nothing": {rung().then(human.Held, mei).declining(), human.InProgress, 0},
+		"it leaves as its operator's reason":            {rung().then(human.Held, mei).declining().then(human.TurnedDown, mei), human.Declined, 0},
+		"and as no other reason":                        {rung().then(human.Held, mei).declining("lazy").then(human.TurnedDown, mei), human.InProgress, human.Conflict},
+		"and never as an answer":                        {rung().then(human.Held, mei).declining().then(human.Finished, mei), human.InProgress, human.Conflict},
+		"an answer never leaves as a reason":            {rung().then(human.Held, mei).then(human.TurnedDown, mei), human.InProgress, human.Conflict},
 		"a question stays one while an answer is held":  {rung().then(human.Asked, mei).then(human.Held, mei), human.WaitingInput, 0},
 		"an operator declines":                          {rung().then(human.TurnedDown, mei), human.Declined, 0},
 		"a second answer changes nothing":               {rung().then(human.Finished, mei).then(human.Finished, mei), human.Completed, human.Conflict},

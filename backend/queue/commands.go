@@ -49,10 +49,30 @@ func (q *Queue) Start(ctx context.Context, by human.Actor, id human.OperationID)
 
 // Decline ends an operation without an answer. A reason is required: the agent has nothing else to go by.
 func (q *Queue) Decline(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error) {
+	return q.decline(ctx, by, id, reason, false)
+}
+
+// HoldDecline is Decline with time to undo it, as Hold is Complete.
+func (q *Queue) HoldDecline(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error) {
+	return q.decline(ctx, by, id, reason, human.ProofOf(ctx) == nil)
+}
+
+func (q *Queue) decline(ctx context.Context, by human.Actor, id human.OperationID, reason string, hold bool) (human.Operation, error) {
 	if strings.TrimSpace(reason) == "" {
 		return human.Operation{}, human.BadField("reason", "is missing; say why you decline, so that the agent can do something else")
 	}
-	return q.operate(ctx, by, id, human.Event{Type: human.TurnedDown, Text: reason})
+	if err := checkText(reason); err != nil {
+		return human.Operation{}, err
+	}
+	return q.asOperator(ctx, by, id, func(op human.Operation) ([]human.Event, error) {
+		if op.Leaving != nil {
+			return nil, op.HeldError()
+		}
+		if until := q.until(op, human.Answer{}); hold && until != nil {
+			return []human.Event{{Type: human.Held, By: by, Text: reason, Until: until}}, nil
+		}
+		return []human.Event{{Type: human.TurnedDown, By: by, Text: reason}}, nil
+	})
 }
 
 // SaveInput keeps an answer as a draft, unsent; nil forgets the draft.
@@ -90,7 +110,7 @@ func (q *Queue) Hold(ctx context.Context, by human.Actor, id human.OperationID, 
 	return q.complete(ctx, by, id, answer, digest, human.ProofOf(ctx) == nil)
 }
 
-// Undo makes an answer that is held a draft again. A Conflict error once it has left.
+// Undo makes an answer that is held a draft again, and a declined operation one that is not. A Conflict error once it has left.
 func (q *Queue) Undo(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error) {
 	return q.operate(ctx, by, id, human.Event{Type: human.Undone})
 }
@@ -115,14 +135,11 @@ func (q *Queue) complete(ctx context.Context, by human.Actor, id human.Operation
 			if full.Files, err = q.files(ctx, by, op, full); err != nil {
 				return nil, err
 			}
-			k, _ := kind.Of(op.Kind)
-			if hold && k.Undo != nil && k.Undo(op, full) {
-				if until := q.leaves(op); until.After(q.now()) {
-					return []human.Event{{Type: human.Held, By: by, Answer: &full, Until: &until}}, nil
-				}
+			if until := q.until(op, full); hold && until != nil {
+				return []human.Event{{Type: human.Held, By: by, Answer: &full, Until: until}}, nil
 			}
 			full = q.summarized(op, full)
-			if k.Events != nil {
+			if k, _ := kind.Of(op.Kind); k.Events != nil {
 				return k.Events(op, by, full)
 			}
 		}
@@ -130,13 +147,19 @@ func (q *Queue) complete(ctx context.Context, by human.Actor, id human.Operation
 	})
 }
 
-// leaves is when an answer leaves that is held now: no request becomes overdue meanwhile.
-func (q *Queue) leaves(op human.Operation) time.Time {
+// until is when an answer, the empty one of a decline, leaves that is held now: no request becomes overdue meanwhile. nil is at once.
+func (q *Queue) until(op human.Operation, a human.Answer) *time.Time {
+	if k, _ := kind.Of(op.Kind); k.Undo == nil || !k.Undo(op, a) {
+		return nil
+	}
 	at := q.now().Add(q.opts.UndoTime())
 	if op.ExpiresAt != nil && !op.Overdue && op.ExpiresAt.Before(at) {
-		return *op.ExpiresAt
+		at = *op.ExpiresAt
 	}
-	return at
+	if !at.After(q.now()) {
+		return nil
+	}
+	return &at
 }
 
 // summarized is an answer that has a summary, whoever wrote it.
@@ -366,10 +389,17 @@ func onlyOperators(by human.Actor) error {
 	return nil
 }
 
+func checkText(reason string) error {
+	if len(reason) > maxMessage || !utf8.ValidString(reason) {
+		return human.BadField("reason", "is %d bytes; the limit is %d, in valid UTF-8", len(reason), maxMessage)
+	}
+	return nil
+}
+
 // operate appends one event of an operator's.
 func (q *Queue) operate(ctx context.Context, by human.Actor, id human.OperationID, e human.Event) (human.Operation, error) {
-	if len(e.Text) > maxMessage || !utf8.ValidString(e.Text) {
-		return human.Operation{}, human.BadField("reason", "is %d bytes; the limit is %d, in valid UTF-8", len(e.Text), maxMessage)
+	if err := checkText(e.Text); err != nil {
+		return human.Operation{}, err
 	}
 	return q.asOperator(ctx, by, id, func(human.Operation) ([]human.Event, error) {
 		e.By = by

@@ -26,7 +26,7 @@ var clients = []human.Actor{bot, other, mei, tom}
 
 var commands = map[human.Role][]string{
 	human.Agent:    {"ring", "ring with a key", "reply", "cancel", "delivered", "complete", "claim", "record"},
-	human.Operator: {"claim", "release", "start", "draft", "ask", "complete", "complete", "hold", "hold", "undo", "decline", "snooze", "seen", "cancel", "record", "record", "drop", "give"},
+	human.Operator: {"claim", "release", "start", "draft", "ask", "complete", "complete", "hold", "hold", "undo", "decline", "hold decline", "snooze", "seen", "cancel", "record", "record", "drop", "give"},
 }
 
 func steps(client int) *rapid.Generator[step] {
@@ -40,7 +40,7 @@ type ledger struct {
 	mu      sync.Mutex
 	rung    []human.OperationID
 	ended   map[human.OperationID][]string // who was told to have ended it
-	held    map[human.OperationID][]string // whose answers were held
+	held    map[human.OperationID][]string // whose answers, or reasons to decline, were held
 	undone  map[human.OperationID]int
 	begun   []recorded
 	dropped map[human.RecordingID]bool
@@ -144,6 +144,10 @@ func (l *ledger) do(ctx context.Context, q *queue.Queue, s step) error {
 		if op, err = q.Hold(ctx, who, id, human.Answer{HumanInput: "by " + who.Name}, ""); err == nil {
 			l.noteHeld(id, who.Name, 0)
 		}
+	case "hold decline":
+		if op, err = q.HoldDecline(ctx, who, id, "by "+who.Name); err == nil {
+			l.noteHeld(id, who.Name, 0)
+		}
 	case "undo":
 		if op, err = q.Undo(ctx, who, id); err == nil {
 			l.noteHeld(id, "", 1)
@@ -218,8 +222,8 @@ func (l *ledger) check(t *rapid.T, store *sqlite.Store) {
 			case human.Undone:
 				undone, leaves = undone+1, nil
 			}
-			if leaves != nil && e.Event.Type == human.Finished && (e.Event.By != leaves.By || e.Event.Answer.HumanInput != leaves.Answer.HumanInput) {
-				t.Fatalf("%s held the answer of %s and got that of %s", id, leaves.By.Name, e.Event.By.Name)
+			if leaves != nil && (e.Event.Type == human.Finished || e.Event.Type == human.TurnedDown) && !left(*leaves, e.Event) {
+				t.Fatalf("%s held %q of %s and got %q of %s", id, leaves.Text, leaves.By.Name, e.Event.Text, e.Event.By.Name)
 			}
 			if e.Event.Type != human.Finished {
 				continue
@@ -251,7 +255,7 @@ func (l *ledger) check(t *rapid.T, store *sqlite.Store) {
 			t.Fatalf("%s was held %d times and undone %d times, acknowledged were %d and %d", id, held, undone, len(l.held[id]), l.undone[id])
 		}
 		told := l.ended[id]
-		if leaves != nil && op.State == human.Completed { // the queue sent it
+		if leaves != nil && op.State != human.Cancelled { // the queue sent it
 			told = append(slices.Clone(told), leaves.By.Name)
 		}
 		if ends != len(told) || ends > 1 || op.State.Terminal() != (ends == 1) || leaves != nil && !op.State.Terminal() {
@@ -261,6 +265,14 @@ func (l *ledger) check(t *rapid.T, store *sqlite.Store) {
 			t.Fatalf("%s was answered by %+v, %v was told so", id, op.Result.By, told)
 		}
 	}
+}
+
+// left says whether an end is what was held.
+func left(held, end human.Event) bool {
+	if held.Answer == nil || end.Answer == nil {
+		return held.By == end.By && held.Answer == nil && end.Answer == nil && held.Text == end.Text
+	}
+	return held.By == end.By && held.Answer.HumanInput == end.Answer.HumanInput
 }
 
 // Any sequence of commands from several clients at once, and a crash or an orderly end after it: no operation or recording is

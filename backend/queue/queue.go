@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ const (
 	maxTimeout            = 366 * 24 * 3600 // seconds
 )
 
-// DefaultUndoTime is how long an answer that is held can be undone.
+// DefaultUndoTime is how long an answer or a reason to decline that is held can be undone.
 const DefaultUndoTime = 5 * time.Second
 
 // Options are the queue's settings; the zero value is the default of each.
@@ -73,7 +74,7 @@ type Queue struct {
 	perAgent  map[string]int                         // open operations, and rings on their way to the journal
 	ringing   map[string]chan struct{}               // rings under way that a second one must wait for, by identity
 	watches   map[human.OperationID]*watch
-	counted   chan struct{} // closed and replaced whenever the number of open operations changes
+	counted   chan struct{} // closed and replaced whenever the number of operations that wait changes
 	expiry    expiryHeap
 	expirySet chan struct{} // has room for one token: the earliest expiry may have changed
 }
@@ -282,6 +283,9 @@ func (q *Queue) keep(op human.Operation) {
 		q.leave(op.AgentID)
 	case is && had.Version < op.Version:
 		q.open[op.ID] = op
+		if (had.Leaving == nil) != (op.Leaving == nil) {
+			q.recounted()
+		}
 		if had.Leaving == nil {
 			q.sendLater(op)
 		}
@@ -308,7 +312,7 @@ func (q *Queue) wake(id human.OperationID) {
 	}
 }
 
-// recounted wakes those who follow the number of open operations. The caller holds mu.
+// recounted wakes those who follow the number of operations that wait. The caller holds mu.
 func (q *Queue) recounted() {
 	close(q.counted)
 	q.counted = make(chan struct{})
@@ -353,20 +357,45 @@ func (q *Queue) leave(agent string) {
 	}
 }
 
-// Pending counts the open operations of all agents.
+// Pending counts the operations of all agents that wait for a human: those that are open, without those whose answer is held.
 func (q *Queue) Pending() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.open)
+	return q.pending()
 }
 
-// FollowPending yields the number of open operations of all agents now, and when it has changed, until ctx ends. A slow
-// reader misses what lay in between.
+// pending is Pending. The caller holds mu.
+func (q *Queue) pending() (n int) {
+	for _, op := range q.open {
+		if op.Leaving == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Waiting returns what Pending counts, in the order Urgent, at most limit, without the parts that can be large.
+func (q *Queue) Waiting(limit int) []human.Operation {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var all []human.Operation
+	for _, op := range q.open {
+		if op.Leaving == nil {
+			all = append(all, op.Brief())
+		}
+	}
+	slices.SortFunc(all, func(a, b human.Operation) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return all[:min(limit, len(all))]
+}
+
+// FollowPending yields what Pending counts now, and when it has changed, until ctx ends. A slow reader misses what lay in between.
 func (q *Queue) FollowPending(ctx context.Context) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for last := -1; ctx.Err() == nil; {
 			q.mu.Lock()
-			now, changed := len(q.open), q.counted
+			now, changed := q.pending(), q.counted
 			q.mu.Unlock()
 			if now != last && !yield(now) {
 				return
@@ -387,7 +416,7 @@ func (q *Queue) PendingOf(agent string) int {
 	return q.perAgent[agent]
 }
 
-// An expiry is when an open operation's time is up, or an answer to it leaves.
+// An expiry is when an open operation's time is up, or what is held of it leaves.
 type expiry struct {
 	at time.Time
 	id human.OperationID
@@ -486,8 +515,8 @@ func (q *Queue) expire(ctx context.Context, due expiry) error {
 	return err
 }
 
-// sends are the events by which an answer that is held leaves. What another program wrote into the storage does not: neither without
-// the seal of this server, nor where it would not have been held. It becomes a draft.
+// sends are the events by which an answer or a reason that is held leaves. What another program wrote into the storage does not:
+// neither without the seal of this server, nor where it would not have been held. It is undone.
 func (q *Queue) sends(op human.Operation) []human.Event {
 	var err error
 	if k, _ := kind.Of(op.Kind); k.Undo == nil || !k.Undo(op, op.Leaving.Answer) {
@@ -498,6 +527,9 @@ func (q *Queue) sends(op human.Operation) []human.Event {
 	if err != nil {
 		q.opts.Log.Error("an answer that was held is not sent, it is a draft again", "operation_id", op.ID, "err", err)
 		return []human.Event{{Type: human.Undone, By: human.Actor{Role: human.System}}}
+	}
+	if reason := op.Leaving.Declined; reason != "" {
+		return []human.Event{{Type: human.TurnedDown, By: op.Leaving.By, Text: reason}}
 	}
 	answer := q.summarized(op, op.Leaving.Answer)
 	return []human.Event{{Type: human.Finished, By: op.Leaving.By, Answer: &answer}}

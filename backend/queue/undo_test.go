@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -49,7 +50,7 @@ func TestAnAnswerLeavesAfterItsTime(t *testing.T) {
 		}
 		entries, err := q.History(t.Context(), bot, op.ID)
 		if err != nil || len(entries) != 1 {
-			t.Errorf("the agent is told of %v, %v", entries, err)
+			t.Errorf("the agent was told %v, %v", entries, err)
 		}
 		for name, do := range map[string]func() (human.Operation, error){
 			"answered": func() (human.Operation, error) {
@@ -81,6 +82,125 @@ func TestAnAnswerLeavesAfterItsTime(t *testing.T) {
 		}
 		_, err = q.Undo(t.Context(), mei, op.ID)
 		wantKind(t, err, human.Conflict)
+	})
+}
+
+// decline declines with time to undo it.
+func decline(t *testing.T, q *queue.Queue, op human.Operation, why string) human.Operation {
+	t.Helper()
+	held, err := q.HoldDecline(t.Context(), mei, op.ID, why)
+	if err != nil || held.Leaving == nil || held.Leaving.Declined != why || held.Leaving.By != mei || held.State.Terminal() {
+		t.Fatalf("held: %+v, %v", held, err)
+	}
+	return held
+}
+
+func TestADeclineLeavesAfterItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, _ := open(t, t.TempDir(), queue.Options{})
+		op := ring(t, q, request(bot, "Which tone?"))
+		if _, err := q.SaveInput(t.Context(), mei, op.ID, &human.Answer{HumanInput: "half"}); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		decline(t, q, op, "not my desk")
+		seen, err := q.Get(t.Context(), bot, op.ID)
+		if raw, _ := json.Marshal(seen); err != nil || strings.Contains(string(raw), "desk") || strings.Contains(string(raw), "leav") || strings.Contains(string(raw), "decl") {
+			t.Errorf("the agent reads %s, %v", raw, err)
+		}
+		entries, err := q.History(t.Context(), bot, op.ID)
+		if raw, _ := json.Marshal(entries); err != nil || strings.Contains(string(raw), "desk") {
+			t.Errorf("the agent was told %s, %v", raw, err)
+		}
+		for name, do := range map[string]func() (human.Operation, error){
+			"answered": func() (human.Operation, error) {
+				return q.Complete(t.Context(), mei, op.ID, human.Answer{HumanInput: "Loud"}, "")
+			},
+			"declined":         func() (human.Operation, error) { return q.Decline(t.Context(), mei, op.ID, "not my desk") },
+			"declined again":   func() (human.Operation, error) { return q.HoldDecline(t.Context(), mei, op.ID, "no time") },
+			"released":         func() (human.Operation, error) { return q.Release(t.Context(), mei, op.ID, "") },
+			"undone by others": func() (human.Operation, error) { return q.Undo(t.Context(), tom, op.ID) },
+		} {
+			_, err := do()
+			wantKind(t, err, human.Conflict)
+			if err == nil || !strings.Contains(err.Error(), "was declined by Mei, and the reason is sent at") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		<-time.After(queue.DefaultUndoTime - time.Second)
+		back, err := q.Undo(t.Context(), mei, op.ID)
+		if err != nil || back.Leaving != nil || back.State.Terminal() || back.Draft == nil || back.Draft.HumanInput != "half" {
+			t.Fatalf("undone: %+v, %v", back, err)
+		}
+		<-time.After(time.Second / 2)
+		decline(t, q, op, "no time") // the time of the first passes meanwhile
+		if got := ended(t, q, op.ID); got.State != human.Declined || got.Ended.Reason != "no time" || got.Ended.By != mei || time.Since(start) != 2*queue.DefaultUndoTime-time.Second/2 {
+			t.Errorf("after %s the agent reads %+v", time.Since(start), got.Ended)
+		}
+		_, err = q.Undo(t.Context(), mei, op.ID)
+		wantKind(t, err, human.Conflict)
+	})
+}
+
+// What was answered does not wait any more while the answer can be undone; what is undone waits again.
+func TestWhatIsHeldDoesNotWait(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	counts := make(chan int, 16)
+	go func() {
+		for n := range q.FollowPending(ctx) {
+			counts <- n
+		}
+		close(counts)
+	}()
+	waits := func(want ...human.OperationID) {
+		t.Helper()
+		for n := range counts {
+			if n == len(want) {
+				break
+			}
+		}
+		var got []human.OperationID
+		for _, op := range q.Waiting(10) {
+			got = append(got, op.ID)
+		}
+		if q.Pending() != len(want) || !slices.Equal(got, want) {
+			t.Errorf("%d wait: %v, want %v", q.Pending(), got, want)
+		}
+	}
+	first := ring(t, q, request(bot, "Which tone?"))
+	urgent := request(bot, "Which name?")
+	urgent.Priority = 9
+	second := ring(t, q, urgent)
+	waits(second.ID, first.ID)
+	hold(t, q, second, "Plain")
+	waits(first.ID)
+	decline(t, q, first, "not my desk")
+	waits()
+	for _, id := range []human.OperationID{first.ID, second.ID} {
+		if _, err := q.Undo(ctx, mei, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waits(second.ID, first.ID)
+	if top := q.Waiting(1); len(top) != 1 || top[0].ID != second.ID {
+		t.Errorf("the most urgent is %+v", top)
+	}
+}
+
+func TestAWithdrawalBeatsAHeldDecline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, _ := open(t, t.TempDir(), queue.Options{})
+		op := ring(t, q, request(bot, "Which tone?"))
+		decline(t, q, op, "not my desk")
+		if _, err := q.Cancel(t.Context(), bot, op.ID, "never mind"); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * queue.DefaultUndoTime)
+		if got, err := q.Get(t.Context(), mei, op.ID); err != nil || got.State != human.Cancelled || got.Leaving != nil || got.Draft != nil {
+			t.Errorf("%+v, %v", got, err)
+		}
 	})
 }
 
@@ -180,6 +300,11 @@ func TestOnlyWhatMayBeUndoneIsHeld(t *testing.T) {
 		if err != nil || (got.Leaving != nil) != tt.held || got.State.Terminal() == tt.held {
 			t.Errorf("%s: leaving %v, state %s, %v", name, got.Leaving != nil, got.State, err)
 		}
+		op = ring(t, q, tt.request)
+		got, err = q.HoldDecline(tt.ctx, mei, op.ID, "no time")
+		if err != nil || (got.Leaving != nil) != tt.held || got.State.Terminal() != (got.Leaving == nil) {
+			t.Errorf("%s, declined: leaving %v, state %s, %v", name, got.Leaving != nil, got.State, err)
+		}
 	}
 }
 
@@ -211,12 +336,16 @@ func TestNoHeldAnswerIsLost(t *testing.T) {
 		t.Errorf("after an orderly end: %s, %v", got.State, err)
 	}
 	killed = hold(t, q, ring(t, q, request(bot, "two")), "no") // it never runs
+	declined := decline(t, q, ring(t, q, request(bot, "three")), "not my desk")
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	q, _ = open(t, dir, queue.Options{})
 	if got := ended(t, q, killed.ID); got.State != human.Completed || got.Result.HumanInput != "no" {
 		t.Errorf("after a crash: %s, %+v", got.State, got.Result)
+	}
+	if got := ended(t, q, declined.ID); got.State != human.Declined || got.Ended.Reason != "not my desk" {
+		t.Errorf("after a crash: %s, %+v", got.State, got.Ended)
 	}
 }
 
@@ -242,6 +371,7 @@ func TestAnAnswerThatTheServerDidNotHoldIsADraft(t *testing.T) {
 				return q
 			}
 			q := with(own)
+			declined := decline(t, q, ring(t, q, request(bot, "Is it yours?")), "not my desk <&>")
 			r := request(bot, "Export it")
 			r.Kind, r.Details = human.Desktop, json.RawMessage(`{"action_sequence":["<Open>","Save"],"response_schema":{"type":"object","properties":{"when":{"type":"string"},"n":{"type":"number"}}}}`)
 			op := ring(t, q, r)
@@ -263,6 +393,13 @@ func TestAnAnswerThatTheServerDidNotHoldIsADraft(t *testing.T) {
 			got, err := q.Get(t.Context(), mei, op.ID)
 			if err != nil || got.State != tt.want || got.Leaving != nil {
 				t.Fatalf("%s, %v", got.State, err)
+			}
+			back, err := q.Get(t.Context(), mei, declined.ID)
+			if err != nil || (back.State == human.Declined) != (tt.want == human.Completed) || back.Leaving != nil {
+				t.Errorf("declined: %s, %v", back.State, err)
+			}
+			if receipts, err := q.Receipts(t.Context(), mei, declined.ID); err != nil || (len(receipts) == 1) != (tt.want == human.Completed) {
+				t.Errorf("declined: %d receipts, %v", len(receipts), err)
 			}
 			if receipts, err := q.Receipts(t.Context(), mei, op.ID); err != nil || (len(receipts) == 1) != (tt.want == human.Completed) {
 				t.Errorf("%d receipts, %v", len(receipts), err)

@@ -91,6 +91,66 @@ test('the next request opens, and undo by the keyboard goes back; what is risky 
   expect((await bot.until(low.operation_id, (o) => !!o.result)).result?.decision).toBe('approve');
 });
 
+test('a decline is undone before it leaves, by the keyboard, and its reason is kept', async ({ app, bot, page }) => {
+  const op = await bot.ring(question('Which name?'));
+  const reason = page.getByRole('textbox', { name: 'Reason' });
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await answer(app).fill('Harb');
+  await app.press('Escape');
+  await app.armed();
+  await app.press('d');
+  await reason.fill('Not my desk');
+  await app.press(`${mod}+Enter`);
+  await expect(toast(app)).toContainText('Declined: sent to release-bot in a moment');
+  await expect(page.getByText('release-bot gets the reason in a moment. Until then you can undo it.')).toBeVisible();
+  await expect(page.getByText('Not my desk')).toBeVisible();
+  await accessibleInBothThemes(page);
+  expect(JSON.stringify(await bot.operation(op.operation_id))).not.toContain('desk');
+  await page.locator('body').press('z');
+  await expect(toast(app)).toContainText('Undone. The request is open again.');
+  await expect(answer(app)).toHaveValue('Harb');
+  await page.locator('body').press('d');
+  await expect(reason).toHaveValue('Not my desk');
+  await app.press(`${mod}+Enter`);
+  const ended = await bot.until(op.operation_id, (o) => o.state === 'declined');
+  expect(ended.ended?.reason).toBe('Not my desk');
+  await expect(toast(app)).toContainText('Declined: sent to release-bot');
+  await expect(toast(app).getByRole('button', { name: 'Undo' })).toHaveCount(0);
+});
+
+test('several that were declined together are undone together', async ({ app, bot, page }) => {
+  const all = await Promise.all(['One', 'Two'].map((name) => bot.ring(question(name))));
+  await app.open();
+  for (const op of all) await app.row(op.operation_id).getByRole('checkbox').check({ force: true });
+  await app.armed();
+  await app.button('Decline all…').click();
+  await page.getByRole('textbox', { name: 'Reason' }).fill('Not now');
+  await app.press(`${mod}+Enter`);
+  await expect(toast(app)).toContainText('2 requests are declined in a moment');
+  await page.locator('body').press('z');
+  await expect(toast(app)).toContainText('Undone. 2 requests are open again.');
+  for (const op of all) expect((await bot.operation(op.operation_id)).ended).toBeUndefined();
+});
+
+test('a card that was declined stays while that can be undone', async ({ bot, page, server }) => {
+  const op = await bot.ring({ action_type: 'bash', description: 'Rotate the key' });
+  const { code } = await server.invite();
+  await page.goto(`${server.url}/?view=popup#code=${code}`);
+  const card = page.getByRole('article');
+  await card.getByRole('button', { name: /^Decline/ }).click();
+  await card.getByRole('textbox', { name: 'Reason' }).fill('No access');
+  await card.getByRole('button', { name: 'Decline', exact: true }).click();
+  await expect(card).toContainText('Declined: sent to release-bot in a moment');
+  await card.getByRole('button', { name: 'Undo' }).click();
+  await card.getByRole('button', { name: /^Decline/ }).click();
+  await expect(card.getByRole('textbox', { name: 'Reason' })).toHaveValue('No access');
+  expect((await bot.operation(op.operation_id)).ended).toBeUndefined();
+  await card.getByRole('button', { name: 'Decline', exact: true }).click();
+  expect((await bot.until(op.operation_id, (o) => !!o.ended)).ended?.reason).toBe('No access');
+  await expect(card).toHaveCount(0);
+});
+
 test('several that were answered together are undone together', async ({ app, bot, page }) => {
   const all = await Promise.all(['One', 'Two'].map((name) => bot.ring(approval(name, 'low'))));
   await app.open();

@@ -45,10 +45,7 @@ func (o Operator) Watch(ctx context.Context, changed func(pending int)) {
 }
 
 // Waiting are the most urgent of what waits for a human, at most as many as the tray names.
-func (o Operator) Waiting(ctx context.Context) ([]human.Operation, error) {
-	page, err := o.Queue.List(ctx, o.By, queue.Filter{Open: true, Order: queue.Urgent, Limit: trayRequests})
-	return page.Operations, err
-}
+func (o Operator) Waiting() []human.Operation { return o.Queue.Waiting(trayRequests) }
 
 // ToggleRecording pauses the recording that runs, resumes one that is paused, or begins one for the operation that the
 // operator has claimed: the one of kind desktop that changed last, else any that did.

@@ -203,7 +203,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "human.undo_seconds", Default: 5, Min: 0, Max: 30, Unit: "seconds",
-		Doc:  "How long an answer given in the window can be undone before it is sent; 0: it is sent at once. Approvals above low risk, permissions and plans always are.",
+		Doc:  "How long an answer or a decline given in the window can be undone before it is sent; 0: it is sent at once. For approvals above low risk, permissions and plans it always is.",
 		bind: func(s *Settings) any { return &s.Human.UndoSeconds },
 	},
 	{

@@ -712,6 +712,18 @@ func TestAnAnswerIsUndone(t *testing.T) {
 		t.Errorf("undone: %+v", back)
 	}
 	h.post("/api/human/undo", h.op, idBody(op.ID, "")).problem(409, "no answer that can be undone")
+	held = h.post("/api/human/decline", h.op, idBody(op.ID, `,"reason":"not my desk","undoable":true`)).operation(200)
+	if held.Leaving == nil || held.Leaving.Declined != "not my desk" {
+		t.Fatalf("held: %+v", held.Leaving)
+	}
+	for _, path := range []string{"", "/events"} {
+		if r := h.get("/api/human/operations/"+string(op.ID)+path, bot); bytes.Contains(r.body, []byte("desk")) || bytes.Contains(r.body, []byte("held")) {
+			t.Errorf("%s tells the agent: %s", path, r.body)
+		}
+	}
+	if back := h.post("/api/human/undo", h.op, idBody(op.ID, "")).operation(200); back.Draft == nil || back.Draft.HumanInput != "too quick" || back.Leaving != nil {
+		t.Errorf("undone: %+v", back)
+	}
 	if done := h.post("/api/human/complete", h.op, idBody(op.ID, `,"human_input":"better"`)).operation(200); done.State != human.Completed {
 		t.Errorf("an answer that did not ask for it is held: %s", done.State)
 	}

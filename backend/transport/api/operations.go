@@ -33,6 +33,13 @@ type CompleteRequest struct {
 	Undoable bool   `json:"undoable,omitempty" doc:"Hold the answer for five seconds, in which it can be undone, where its kind and risk allow that: the operation has leaving then. Else it is sent at once."`
 }
 
+// DeclineRequest says why an operation is declined.
+type DeclineRequest struct {
+	OperationID human.OperationID `json:"operation_id"`
+	Reason      string            `json:"reason"`
+	Undoable    bool              `json:"undoable,omitempty" doc:"Hold it for five seconds, as complete does."`
+}
+
 // InputRequest is a draft.
 type InputRequest struct {
 	OperationID human.OperationID `json:"operation_id"`
@@ -209,7 +216,10 @@ func (s *Server) answering(c catalogue) {
 			return q.Start(ctx, x.by, in.JSON.OperationID)
 		})
 	change(c, toHuman("decline", "decline", "End an operation without an answer, with a reason", operators),
-		func(ctx context.Context, x *exchange, in *payload[ReasonRequest]) (human.Operation, error) {
+		func(ctx context.Context, x *exchange, in *payload[DeclineRequest]) (human.Operation, error) {
+			if in.JSON.Undoable {
+				return q.HoldDecline(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
+			}
 			return q.Decline(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
 		})
 	change(c, toHuman("input", "saveInput", "Save a draft of the answer, unsent; an empty one forgets it", operators),
@@ -234,7 +244,7 @@ func (s *Server) answering(c catalogue) {
 			}
 			return q.Complete(ctx, x.by, in.JSON.OperationID, a, in.JSON.Digest)
 		})
-	change(c, toHuman("undo", "undo", "Undo an answer that has not left: it is a draft again", operators),
+	change(c, toHuman("undo", "undo", "Undo an answer that has not left: it is a draft again; or a decline", operators),
 		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {
 			return q.Undo(ctx, x.by, in.JSON.OperationID)
 		})
@@ -262,6 +272,7 @@ type names interface{ operation() human.OperationID }
 
 func (r OperationRequest) operation() human.OperationID { return r.OperationID }
 func (r ReasonRequest) operation() human.OperationID    { return r.OperationID }
+func (r DeclineRequest) operation() human.OperationID   { return r.OperationID }
 func (r ReplyRequest) operation() human.OperationID     { return r.OperationID }
 func (r SnoozeRequest) operation() human.OperationID    { return r.OperationID }
 func (r ShownRequest) operation() human.OperationID     { return r.OperationID }

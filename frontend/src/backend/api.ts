@@ -100,8 +100,9 @@ export class Api {
     return this.#post('/api/human/release', { operation_id: id });
   }
 
+  /** Declines. Like an answer it may be leaving, and can be undone then. */
   decline(id: string, reason: string): Promise<Operation> {
-    return this.#post('/api/human/decline', { operation_id: id, reason });
+    return this.#post('/api/human/decline', { operation_id: id, reason, undoable: true });
   }
 
   /** Saves a draft; an empty answer forgets it. With `leaving` the call outlives the page. */
@@ -114,7 +115,7 @@ export class Api {
     return this.#post('/api/human/complete', { operation_id: id, digest, undoable: true, ...answer });
   }
 
-  /** Undoes an answer that has not left: it is a draft again. @throws Problem with `conflict` once it has. */
+  /** Undoes an answer that has not left: it is a draft again; or a decline. @throws Problem with `conflict` once it has. */
   undo(id: string): Promise<Operation> {
     return this.#post('/api/human/undo', { operation_id: id });
   }

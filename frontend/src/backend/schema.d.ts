@@ -1310,7 +1310,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Undo an answer that has not left: it is a draft again
+         * Undo an answer that has not left: it is a draft again; or a decline
          * @description For: operator.
          */
         post: operations["undo"];
@@ -3732,6 +3732,12 @@ export interface components {
             /** @description The most severe effect in a sentence. */
             words: string;
         };
+        DeclineRequest: {
+            operation_id: string;
+            reason: string;
+            /** @description Hold it for five seconds, as complete does. */
+            undoable?: boolean;
+        };
         Delivery: {
             /** @description card, notification, tray or console. */
             channel: string;
@@ -4773,6 +4779,8 @@ export interface components {
              * @enum {string}
              */
             decision?: "approve" | "deny";
+            /** @description In place of an answer: why the operator declines. */
+            declined?: string;
             /** @description What came of the work. */
             execution_result?: string;
             /** @description Where the values of fields came from, by the field's name; absent for what was only typed. */
@@ -4801,7 +4809,7 @@ export interface components {
             response?: {
                 [key: string]: unknown;
             };
-            /** @description The server's signature, without which the answer is not sent. */
+            /** @description The server's signature, without which it is not sent. */
             seal?: string;
             /** @description Of work on the desktop: what came of each step of details.action_sequence that something was noted for, in their order. */
             steps?: components["schemas"]["StepResult"][];
@@ -4818,7 +4826,7 @@ export interface components {
             verdict?: "done" | "partly" | "could_not" | "approve" | "request_changes" | "comment";
             /**
              * Format: int64
-             * @description Of the operation, once the answer was held.
+             * @description Of the operation, once it was held.
              */
             version: number;
         };
@@ -5009,7 +5017,7 @@ export interface components {
              */
             expires_at?: string;
             idempotency_key?: string;
-            /** @description An answer that can still be undone; its agent gets it at leaves_at. */
+            /** @description An answer, or a reason to decline, that can still be undone; its agent gets it at leaves_at. */
             leaving?: components["schemas"]["Leaving"];
             messages: components["schemas"]["Message"][];
             /** @enum {string} */
@@ -8476,7 +8484,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonRequest"];
+                "application/json": components["schemas"]["DeclineRequest"];
             };
         };
         responses: {

@@ -90,7 +90,7 @@ export function eventSentence(event: TimelineEvent, operator: string, op: Operat
     case 'input_saved':
       return m.ev_input_saved();
     case 'held':
-      return by(m.ev_held_you, m.ev_held);
+      return event.data.answer ? by(m.ev_held_you, m.ev_held) : by(m.ev_held_declined_you, m.ev_held_declined);
     case 'undone':
       return by(m.ev_undone_you, m.ev_undone);
     case 'asked':

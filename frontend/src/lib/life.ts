@@ -1,12 +1,13 @@
 import type { Operation, Presence, Result, State, TimelineEvent } from './wire';
 
-/** Nothing changes an operation in a terminal state any more, nor one whose answer is about to leave, unless that is undone. */
+/** Nothing changes an operation in a terminal state any more, nor one whose answer or decline is about to leave, unless that is undone. */
 export function ended(op: Operation): boolean {
   return op.state === 'completed' || op.state === 'cancelled' || op.state === 'declined' || !!op.leaving;
 }
 
-/** The operation as it is once an answer that can still be undone has left. */
+/** The operation as it is once an answer or a decline that can still be undone has left. */
 export function foreseen(op: Operation): Operation {
+  if (op.leaving?.declined) return { ...op, state: 'declined', ended: { by: op.leaving.by, at: op.leaving.at, reason: op.leaving.declined } };
   return op.leaving ? { ...op, state: 'completed', result: { ...op.leaving, digest: op.digest } } : op;
 }
 

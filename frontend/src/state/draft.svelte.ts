@@ -36,9 +36,9 @@ export class Draft {
   follow(op: Operation): void {
     if (!op.leaving && this.#leaving) {
       this.#leaving = false;
-      if (op.draft && this.#typed) {
-        this.keptAt = op.draft.at;
-        this.#saved = formOf(op.draft);
+      if (this.#typed) {
+        this.keptAt = op.draft?.at ?? '';
+        this.#saved = op.draft ? formOf(op.draft) : emptyForm();
         this.state = sameForm(this.form, this.#saved) ? 'kept' : 'changed';
         void this.save(); // what was typed here may say more than what was sent
       }

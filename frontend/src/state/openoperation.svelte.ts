@@ -203,7 +203,7 @@ export class OpenOperation {
     const op = this.op;
     if (!op) return false;
     const sent = await this.app.answering.decline(op, reason);
-    if (sent) this.draft.sent();
+    if (sent) this.draft.sent(!!this.op?.leaving);
     return sent;
   }
 

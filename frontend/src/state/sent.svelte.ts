@@ -9,6 +9,9 @@ import { appWindow } from './window.svelte';
 /** How long it is said that something was sent, once that cannot be undone any more, in milliseconds. */
 const lasts = 3000;
 
+/** Where the reason to decline operations is kept while it is written. */
+export const reasonKey = (ids: string[]): string => 'reason ' + ids.join(' ');
+
 /** How long an answer is held, in milliseconds. */
 const held = (op: Operation): number => (op.leaving ? Date.parse(op.leaving.leaves_at) - Date.parse(op.leaving.at) : 0);
 
@@ -47,7 +50,7 @@ export class SentAnswers {
     }
   }
 
-  /** Those of the operations whose answers can still be undone. */
+  /** Those of the operations whose answers or declines can still be undone. */
   undoable(ids: string[]): Operation[] {
     return ids.flatMap((id) => this.app.operations.all.get(id) ?? []).filter((op) => op.leaving?.by.name === this.app.operator);
   }
@@ -70,8 +73,9 @@ export class SentAnswers {
   async undo(ids: string[]): Promise<void> {
     let failed = '';
     const all = this.undoable(ids);
-    for (const { operation_id: id } of all) {
+    for (const { operation_id: id, leaving } of all) {
       if (await this.app.answering.undo(id)) {
+        if (leaving?.declined) this.app.unsent.set(reasonKey(ids), leaving.declined);
         const now = this.app.operations.all.get(id);
         if (now) this.app.draft(now).follow(now);
         continue;
@@ -81,7 +85,7 @@ export class SentAnswers {
     }
     const [first] = all;
     this.dismiss();
-    this.#say([], lasts, failed || m.undo_done({ n: all.length }));
+    this.#say([], lasts, failed || (first?.leaving?.declined ? m.undo_done_declined : m.undo_done)({ n: all.length }));
     if (first && !failed && all.length === 1 && appWindow.mode === 'console') this.app.route.go('inbox', first.operation_id);
   }
 
@@ -107,7 +111,7 @@ export class SentAnswers {
   }
 }
 
-/** Undoes the newest answer. In a text field its key is the field's. */
+/** Undoes what was sent last. In a text field its key is the field's. */
 export const undoCommand = (sent: SentAnswers): Command => ({
   id: 'undo', label: m.undo_answer, keys: ['z', 'Mod+z'], group: 'answer',
   when: () => sent.left(sent.current?.ids ?? []) > 0, run: () => void sent.undo(sent.current?.ids ?? []),

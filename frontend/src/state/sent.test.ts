@@ -6,16 +6,17 @@ import type { AppState } from './app.svelte';
 import { ticker } from './ticker.svelte';
 
 vi.mock('./window.svelte', () => ({ appWindow: { mode: 'console' } }));
-const { SentAnswers } = await import('./sent.svelte');
+const { SentAnswers, reasonKey } = await import('./sent.svelte');
 
 const noon = new Date('2026-11-26T12:00:00Z').getTime();
 
 /** A page that answers, on whose server an answer leaves after five seconds; undo says whether that still worked. */
-function page(undone = true): { sent: InstanceType<typeof SentAnswers>; answer: (id: string) => void; went: string[]; pass: (seconds: number) => void } {
+function page(undone = true): { sent: InstanceType<typeof SentAnswers>; answer: (id: string, declined?: string) => void; unsent: Map<string, string>; went: string[]; pass: (seconds: number) => void } {
   const all = new SvelteMap<string, Operation>();
   const went: string[] = [];
+  const unsent = new Map<string, string>();
   const app = {
-    operator: 'ada', operations: { all }, inbox: { groups: [] }, route: { page: 'history', id: '', go: (_: string, id: string) => went.push(id) },
+    operator: 'ada', unsent, operations: { all }, inbox: { groups: [] }, route: { page: 'history', id: '', go: (_: string, id: string) => went.push(id) },
     draft: () => ({ follow: () => undefined }), wants: () => Promise.resolve(true),
     answering: {
       outcomes: new Map(undone ? [] : [['op_a', { kind: 'overtaken', message: 'it has left' }]]),
@@ -28,11 +29,11 @@ function page(undone = true): { sent: InstanceType<typeof SentAnswers>; answer: 
   } as unknown as AppState;
   const sent = new SentAnswers(app);
   return {
-    sent, went,
-    answer: (id) => {
+    sent, went, unsent,
+    answer: (id, declined) => {
       // The server's clock is an hour ahead.
       const at = Date.now() + 3600_000;
-      const op = { ...sampleOperation(), operation_id: id, leaving: { by: { role: 'operator', name: 'ada' }, at: new Date(at).toISOString(), leaves_at: new Date(at + 5000).toISOString(), version: 3 } } as Operation;
+      const op = { ...sampleOperation(), operation_id: id, leaving: { declined, by: { role: 'operator', name: 'ada' }, at: new Date(at).toISOString(), leaves_at: new Date(at + 5000).toISOString(), version: 3 } } as Operation;
       all.set(id, op);
       sent.add(op);
     },
@@ -87,6 +88,22 @@ test('what was sent together is said and undone together', async () => {
   expect(sent.left(['op_a', 'op_b'])).toBe(0);
   sent.dismiss();
   expect(sent.current).toBeUndefined();
+});
+
+test('a decline that is undone is said so, and its reason is kept', async () => {
+  const { sent, answer, unsent } = page();
+  answer('op_a', 'not my desk');
+  await sent.undo(['op_a']);
+  expect(sent.current?.said).toBe('Undone. The request is open again.');
+  expect(unsent.get(reasonKey(['op_a']))).toBe('not my desk');
+  await sent.together(() => {
+    answer('op_a', 'no time');
+    answer('op_b', 'no time');
+    return Promise.resolve();
+  });
+  await sent.undo(['op_a', 'op_b']);
+  expect(sent.current?.said).toBe('Undone. 2 requests are open again.');
+  expect(unsent.get(reasonKey(['op_a', 'op_b']))).toBe('no time');
 });
 
 test('an undo that came too late says so', async () => {

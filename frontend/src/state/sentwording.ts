@@ -8,9 +8,13 @@ export function sentWords(ops: Operation[]): string {
   const [op] = ops;
   if (!op) return '';
   const canceled = ops.find(({ state }) => state === 'cancelled');
-  if (canceled) return m.toast_canceled({ agent: canceled.agent_id });
+  if (canceled) return (canceled.draft ? m.toast_canceled : m.toast_canceled_unsent)({ agent: canceled.agent_id });
   const leaving = ops.some((one) => one.leaving);
-  if (ops.length > 1) return leaving ? m.toast_many_leaving({ n: ops.length }) : m.toast_many({ n: ops.length });
+  if (ops.length > 1) {
+    const declined = ops.every((one) => foreseen(one).state === 'declined');
+    const [now, later] = declined ? [m.toast_many_declined, m.toast_many_declined_leaving] : [m.toast_many, m.toast_many_leaving];
+    return (leaving ? later : now)({ n: ops.length });
+  }
   const word = outcomeWord(op); // in a sentence of its own it begins with a capital
   const words = { outcome: word.charAt(0).toLocaleUpperCase() + word.slice(1), agent: op.agent_id };
   if (leaving) return m.toast_leaving(words);
