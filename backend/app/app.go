@@ -47,6 +47,7 @@ import (
 	"deskbell/backend/store/pictures"
 	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/settings"
+	"deskbell/backend/store/sinks"
 	"deskbell/backend/store/sqlite"
 	"deskbell/backend/summary"
 	"deskbell/backend/transport/api"
@@ -100,6 +101,7 @@ type App struct {
 	plans     *plan.Service
 	stepUp    *stepup.Service
 
+	finished  *sinks.Log
 	outbox    *outbox.Service
 	retention *retention.Service
 

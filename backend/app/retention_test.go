@@ -1,13 +1,16 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +61,7 @@ func oldWork(t *testing.T, dir string, ages ...int) (all []keptWork) {
 	for i, age := range ages {
 		at = time.Now().Add(-time.Duration(max(age, 0)) * 24 * time.Hour).Add(-time.Hour)
 		w := keptWork{age: age, rec: human.RecordingID(fmt.Sprintf("rec_%03d", i))}
-		op, _, err := q.Ring(ctx, human.Request{Kind: human.Desktop, Description: fmt.Sprintf("Press it %d", i), AgentID: "bot", Priority: 5}, false)
+		op, _, err := q.Ring(ctx, human.Request{Kind: human.Desktop, Description: fmt.Sprintf("Press it %03d", i), AgentID: "bot", Priority: 5}, false)
 		must(err)
 		w.op = op.ID
 		_, err = q.Claim(ctx, mei, op.ID)
@@ -228,4 +231,97 @@ func TestRetentionIsKilled(t *testing.T) {
 	}
 	run(t, dir, nil, "doctor").want(t, 0, "receipts are as they were written")
 	s.stop(t)
+}
+
+// Removing words that is killed with SIGKILL at random moments has removed all of a request or nothing, and comes to its end: they are
+// in no file any more, and the journal and all receipts that are left verify.
+func TestRemovalOfWordsIsKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var ages []int
+	for i := range 150 {
+		if ages = append(ages, 40); i%20 == 0 {
+			ages = append(ages, 32, 20, 2, -1)
+		}
+	}
+	all := oldWork(t, dir, ages...)
+	env := []string{"DESKBELL_RETENTION_PICTURES_DAYS=10", "DESKBELL_RETENTION_RECORDINGS_DAYS=30", "DESKBELL_RETENTION_REQUESTS_DAYS=35"}
+	words := func(i int) string { return fmt.Sprintf("Press it %03d", i) }
+	count := func(boss *caller) (gone int) {
+		for i, w := range all {
+			var op human.Operation
+			text := boss.text(t, "/api/human/operations/"+string(w.op))
+			switch removed := strings.Contains(text, "was removed on "); {
+			case removed && (w.age < 35 || strings.Contains(text, words(i))):
+				t.Errorf("%+v: %s", w, text)
+			case removed:
+				gone++
+			case json.Unmarshal([]byte(text), &op) != nil || op.Description != words(i) || w.age >= 0 && (op.Result == nil || op.Result.HumanInput != "done"):
+				t.Errorf("%+v: %s", w, text)
+			}
+		}
+		return gone
+	}
+	midway, gone := 0, 0
+	for round := range 12 {
+		s := serve(t, dir, env)
+		if round%2 == 0 {
+			<-time.After(time.Duration(rand.IntN(400)) * time.Millisecond)
+		} else { // right after the first were removed
+			boss, first := operator(t, s.url, s.code), slices.IndexFunc(all, func(w keptWork) bool { return w.age >= 35 })
+			waitFor(t, "the first removal", func() bool {
+				return strings.Contains(boss.text(t, "/api/human/operations/"+string(all[first].op)), "was removed on ")
+			})
+		}
+		s.kill()
+		s = serve(t, dir, nil) // retention is off; it only finishes what was begun
+		gone = count(operator(t, s.url, s.code))
+		s.kill()
+		if gone > 0 && gone < 150 {
+			midway++
+		}
+		if gone == 150 || t.Failed() {
+			break
+		}
+	}
+	t.Logf("%d were removed, killed in the middle %d times", gone, midway)
+	s := serve(t, dir, env)
+	boss := operator(t, s.url, s.code)
+	waitFor(t, "retention", func() bool {
+		var plan, done retention.Removal
+		boss.good(t, "POST", "/api/retention/run", map[string]any{}, &done)
+		boss.good(t, "GET", "/api/retention/preview", nil, &plan)
+		return len(plan.Items) == 0 && count(boss) == 150
+	})
+	for i, w := range all {
+		if text := boss.text(t, "/api/human/operations/"+string(w.op)+"/receipts"); strings.Contains(text, "receipt_id") != (w.age < 35 && w.age >= 0) {
+			t.Errorf("the receipts of %+v are %s", w, text)
+		}
+		if text := boss.text(t, "/api/human/operations?q="+url.QueryEscape(fmt.Sprintf("%03d", i))); strings.Contains(text, words(i)) != (w.age < 35) {
+			t.Errorf("a search for %+v gives %s", w, text)
+		}
+	}
+	run(t, dir, nil, "doctor").want(t, 0, "retention removed the words of 600 of these entries")
+	s.stop(t)
+	found := map[int][]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for i := range all {
+			if strings.Contains(string(text), words(i)) {
+				found[i] = append(found[i], filepath.Base(path))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range all {
+		if (found[i] == nil) != (w.age >= 35) || w.age >= 0 && w.age < 35 && !slices.Contains(found[i], "human.log") {
+			t.Errorf("the words of %+v are in %v", w, found[i])
+		}
+	}
 }

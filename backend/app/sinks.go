@@ -19,10 +19,10 @@ import (
 
 // openOutbox makes what takes finished requests to where the settings say.
 func (a *App) openOutbox() {
-	log := &sinks.Log{Path: filepath.Join(a.Dir, datadir.Finished)}
+	a.finished = &sinks.Log{Path: filepath.Join(a.Dir, datadir.Finished)}
 	a.outbox = outbox.New(outbox.Deps{
 		Queue: a.queue, Store: a.store.Outbox(), Operator: a.operator(), Mask: a.masker.Text, Now: time.Now, Log: a.log,
-		Sinks: func() map[string]outbox.On { return sinksOf(a.now().Sinks, log) },
+		Sinks: func() map[string]outbox.On { return sinksOf(a.now().Sinks, a.finished) },
 	})
 	a.Config.Config.OnUpdate(a.outbox.Recheck)
 }

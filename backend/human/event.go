@@ -35,6 +35,7 @@ const (
 	Voted      EventType = "voted"             // operator: Answer to a plan that needs several
 	Progressed EventType = "progressed"        // agent: Progress of a task of a confirmed plan
 	Ordered    EventType = "ordered"           // operator: Order to the agent whose plan runs
+	Erased     EventType = "removed"           // system: the words of all events before were removed, as Removal says; the last of its operation
 )
 
 // An Event is one change of one operation. Which of the optional fields are set follows from Type.
@@ -54,6 +55,7 @@ type Event struct {
 	Proof     *Proof        `json:"proof,omitempty"`   // of the operator who answers, where they gave one
 	Receipt   *Receipt      `json:"receipt,omitempty"` // of an operator's answer
 	Seal      string        `json:"seal,omitempty"`    // of an answer or a reason that is held; see Leaving
+	Removal   *Removal      `json:"removal,omitempty"`
 }
 
 // An Entry is an event in its place: Seq counts all events of a journal from 1 without gaps, Version
@@ -293,7 +295,7 @@ func (o Operation) allows(e Event) error {
 		switch e.Type {
 		case Commented, Delivered, Shown, Seen, InputSaved, Unrecorded:
 			return nil
-		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Held, Undone, Finished, Withdrawn, TurnedDown, Recorded, Voted, Progressed, Ordered:
+		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Held, Undone, Finished, Withdrawn, TurnedDown, Recorded, Voted, Progressed, Ordered, Erased:
 		}
 		return o.overError()
 	}
@@ -336,6 +338,8 @@ func (o Operation) allows(e Event) error {
 	case Replied, Snoozed, Shown, Seen, Withdrawn, Unrecorded:
 	case Voted, Progressed, Ordered:
 		return Errorf(Invalid, "operation %s is not a plan", o.ID)
+	case Erased:
+		return o.openError()
 	default:
 		return Errorf(Invalid, "no such event: %q", e.Type)
 	}
@@ -412,9 +416,13 @@ func (o Operation) overError() error {
 }
 
 // Fold applies entries in order to an empty operation. It returns an Internal error where a version
-// is missing or an entry does not fit, which means the journal is damaged.
+// is missing or an entry does not fit, which means the journal is damaged, and a NotFound error that says when where the
+// operation was removed.
 func Fold(id OperationID, entries []Entry) (Operation, error) {
 	op := Operation{ID: id}
+	if n := len(entries); n > 0 && entries[n-1].Event.Type == Erased {
+		return op, Errorf(NotFound, "operation %s was removed on %s by retention", id, entries[n-1].Event.At.Format(time.DateOnly))
+	}
 	for _, e := range entries {
 		if e.Version != op.Version+1 {
 			return op, Errorf(Internal, "the journal of %s jumps from version %d to %d", id, op.Version, e.Version)

@@ -14,7 +14,10 @@ type Audit struct {
 	Receipts uint64         `json:"receipts"`
 	Found    []AuditFinding `json:"found" doc:"What was changed, removed or added, in order; at most 100."`
 	More     int            `json:"more,omitempty" doc:"How many findings there are besides."`
+	Removed  uint64         `json:"removed,omitempty" doc:"The entries whose words retention removed: each is named, with its link, by an entry that the server signed."`
 	Sound    uint64         `json:"sound" doc:"The receipts with numbers up to this one are as they were written, and so is the journal up to them."`
+
+	RemovedAt *time.Time `json:"removed_at,omitempty" doc:"When the last of them were removed."`
 
 	Head      *Checkpoint `json:"head,omitempty" doc:"The log's head in the last receipt."`
 	SoundHead *Checkpoint `json:"sound_head,omitempty" doc:"The same of the last receipt that is as it was written: whoever kept a later one can show that it was removed or changed."`
@@ -35,6 +38,8 @@ type Stored struct {
 	Link    []byte
 	Next    func(Link) Link
 	Proof   []byte // of its receipt; empty without
+	Emptied bool   // it has no words
+	Removal []byte // of an entry that was emptied: the event, as JSON, that says that its operation was removed; empty without
 }
 
 // An Auditor is given every entry of a journal in order.
@@ -47,6 +52,8 @@ type Auditor struct {
 	sound uint64      // receipts before the entry that is looked at
 	kept  *Checkpoint // the head in the last of them
 	began bool        // since the first receipt, or the server's first key, every answer has one
+
+	removals map[human.OperationID]*removal // read lately
 }
 
 // NewAuditor begins an audit. trust has every key that the server ever signed with.
@@ -82,11 +89,14 @@ func (a *Auditor) Entry(s Stored) {
 	e := s.Entry
 	a.audit.Entries++
 	a.sound, a.kept = a.log.size, a.audit.Head
+	vouched := false
 	switch {
 	case e.Seq == a.seq+2:
 		a.found(human.Entry{Seq: a.seq + 1}, human.Sayf("entry %d was removed", a.seq+1))
 	case e.Seq != a.seq+1:
 		a.found(human.Entry{Seq: a.seq + 1}, human.Sayf("entries %d to %d were removed", a.seq+1, e.Seq-1))
+	case s.Emptied:
+		vouched = a.emptied(s)
 	case !bytes.Equal(sliceOf(s.Next(a.link)), s.Link):
 		a.found(e, human.Sayf("entry %d (version %d of operation %s) was changed, or the entries before it were", e.Seq, e.Version, e.ID))
 	}
@@ -98,6 +108,12 @@ func (a *Auditor) Entry(s Stored) {
 	}
 	a.seq = e.Seq
 	copy(a.link[:], s.Link) // as stored, so that one change is one finding
+	if e.Event.Type == human.Erased && s.Damaged == nil {
+		a.removal(e)
+	}
+	if vouched && len(s.Proof) == 0 {
+		return
+	}
 	if e.Event.Receipt == nil && len(s.Proof) == 0 {
 		if a.began && s.Damaged == nil && mustHave(e.Event) {
 			a.found(e, human.Sayf("the answer of entry %d has no receipt", e.Seq))
@@ -118,7 +134,7 @@ func mustHave(e human.Event) bool {
 
 func (a *Auditor) receipt(s Stored) {
 	e := s.Entry
-	if e.Event.Receipt == nil {
+	if e.Event.Receipt == nil && !s.Emptied {
 		a.found(e, human.Sayf("the receipt of entry %d was removed from it", e.Seq))
 		return
 	}
@@ -128,9 +144,11 @@ func (a *Auditor) receipt(s Stored) {
 		return
 	}
 	var r Receipt
-	if err := json.Unmarshal(e.Event.Receipt.RawMessage, &r); err != nil {
-		a.found(e, human.Sayf("the receipt of entry %d cannot be read", e.Seq))
-		return
+	if e.Event.Receipt != nil {
+		if err := json.Unmarshal(e.Event.Receipt.RawMessage, &r); err != nil {
+			a.found(e, human.Sayf("the receipt of entry %d cannot be read", e.Seq))
+			return
+		}
 	}
 	head := proof.Checkpoint
 	switch {
@@ -142,6 +160,12 @@ func (a *Auditor) receipt(s Stored) {
 		a.found(e, human.Sayf("the receipt of entry %d (number %d) signed another journal than this one", e.Seq, proof.LeafIndex+1))
 	}
 	a.log, a.audit.Head = ResumeLog(proof), &head
+	if s.Emptied { // what it said is gone; its place in the log is not
+		if err := a.trust.checkProof(proof); err != nil {
+			a.found(e, human.Sayf("the receipt of entry %d (number %d) is not authentic: %s", e.Seq, proof.LeafIndex+1, human.Inner{Err: err}))
+		}
+		return
+	}
 	whole, err := Place(e.Event.Receipt, s.Proof)
 	if err != nil {
 		a.found(e, human.Sayf("the receipt of entry %d cannot be read", e.Seq))

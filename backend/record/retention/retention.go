@@ -1,6 +1,6 @@
-// Package retention removes what was recorded and attached once it is old or takes too much space: pictures before words, and
-// never what an open operation needs. The journal stays whole: what was asked and answered, with its receipts, is not touched, and
-// what is removed leaves a note of when that was.
+// Package retention removes what was recorded and attached once it is old or takes too much space, and at last what was asked and
+// answered: pictures before words, and never what an open operation needs. The journal stays whole: it keeps that there was an
+// entry, and what is removed leaves a note of when that was.
 package retention
 
 import (
@@ -19,6 +19,7 @@ import (
 type Rules struct {
 	Pictures   time.Duration // after the end of an operation: pictures, what terminals printed, and attached files
 	Recordings time.Duration // after it: recordings with all their events
+	Requests   time.Duration // after the last change of an operation that ended: its words, once it has no recording and no file any more
 	Bytes      int64         // of all recordings and attached files together
 }
 
@@ -62,6 +63,27 @@ type Operations interface {
 	Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
 }
 
+// Requests are what was asked and answered. Safe for concurrent use.
+type Requests interface {
+	// Unchanged calls each for every operation that RemoveRequests would remove if it had no recording, the one that changed first
+	// first, with the bytes of its words; the operation is human.Operation.Brief. It stops at each's first error.
+	Unchanged(ctx context.Context, since time.Time, each func(human.Operation, int64) error) error
+	// RemoveRequests removes the words of operations and signs that it did, all in one transaction, and returns which those were. It
+	// leaves out those that changed since a time, have a recording, are still to be delivered, are named by an attempt that no
+	// operator dismissed, or were changed outside Deskbell. The words may be in files until Scrub.
+	RemoveRequests(ctx context.Context, ids []human.OperationID, since, at time.Time) ([]human.OperationID, error)
+	// Scrub sees that the words of all that was removed are in no file any more; it does nothing where there are none. Others does
+	// the same in other places, and is given what tells whether an operation was removed. It blocks, and so does every append;
+	// called again, it finishes what was begun.
+	Scrub(ctx context.Context, others func(context.Context, func(human.OperationID) (bool, error)) error) error
+}
+
+// A Log has what came of operations in a file of its own.
+type Log interface {
+	// Forget removes what it has of the operations that gone says yes to.
+	Forget(ctx context.Context, gone func(human.OperationID) (bool, error)) error
+}
+
 // Deps are the parts a Service stands on. All are needed.
 type Deps struct {
 	Store      record.Store
@@ -69,6 +91,8 @@ type Deps struct {
 	Library    Library
 	Files      Files
 	Operations Operations
+	Requests   Requests
+	Finished   Log
 	Rules      func() Rules // as they are now
 	Now        func() time.Time
 	Log        *slog.Logger
@@ -88,15 +112,16 @@ const (
 	Pictures   = "pictures" // and what a terminal printed
 	Attachment = "attachment"
 	Recording  = "recording"
+	Request    = "request"
 )
 
 // A RemovalItem is one thing to remove.
 type RemovalItem struct {
-	What      string             `json:"what" enum:"pictures,attachment,recording" doc:"Pictures and what the terminal printed, of a recording; an attached file; or a recording with all its events."`
+	What      string             `json:"what" enum:"pictures,attachment,recording,request" doc:"Pictures and what the terminal printed, of a recording; an attached file; a recording with all its events; or what was asked and answered."`
 	Recording human.RecordingID  `json:"recording_id,omitempty"`
 	File      human.AttachmentID `json:"attachment_id,omitempty"`
 	Operation human.OperationID  `json:"operation_id,omitempty" doc:"Of several that name a file, the one that ended last."`
-	Ended     time.Time          `json:"ended_at" doc:"When that operation ended."`
+	Ended     time.Time          `json:"ended_at" doc:"When that operation ended; of a request, when it last changed."`
 	Bytes     int64              `json:"bytes"`
 	Why       string             `json:"why" enum:"age,size" doc:"Which of the settings it falls under."`
 }
@@ -117,6 +142,7 @@ type Removal struct {
 	Pictures    RemovalCount  `json:"pictures" doc:"Recordings that lose their pictures and what their terminal printed."`
 	Attachments RemovalCount  `json:"attachments" doc:"Attached files."`
 	Recordings  RemovalCount  `json:"recordings" doc:"Recordings that are removed with all their events."`
+	Requests    RemovalCount  `json:"requests" doc:"Requests that lose what was asked and answered; they have no recording and no file any more."`
 	Removed     int64         `json:"removed_bytes" doc:"What all of it takes."`
 	Items       []RemovalItem `json:"items" doc:"The first of them, in the order of removal."`
 	More        int           `json:"more" doc:"How many there are besides items."`
@@ -149,12 +175,51 @@ func (s *Service) Remove(ctx context.Context) (Removal, error) {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			break
 		}
+		if i.What == Request {
+			continue
+		}
 		var is bool
 		if is, err = s.remove(ctx, i, done.At); is && err == nil {
 			done.count(i)
 		}
 	}
-	return done, err
+	if err != nil || !slices.ContainsFunc(items, func(i RemovalItem) bool { return i.What == Request }) {
+		return done, err
+	}
+	return done, s.removeRequests(ctx, &done)
+}
+
+// requestsAtOnce is how many operations lose their words in one transaction.
+const requestsAtOnce = 100
+
+// removeRequests removes the words of the operations that have no recording and no file now.
+func (s *Service) removeRequests(ctx context.Context, done *Removal) error {
+	since := done.At.Add(-s.deps.Rules().Requests)
+	_, items, err := s.plan(ctx)
+	if err != nil {
+		return err
+	}
+	kept := map[human.OperationID]bool{} // something of it could not be removed
+	for _, i := range items {
+		kept[i.Operation] = kept[i.Operation] || i.What != Request
+	}
+	items = slices.DeleteFunc(items, func(i RemovalItem) bool { return kept[i.Operation] })
+	for some := range slices.Chunk(items, requestsAtOnce) {
+		ids := make([]human.OperationID, len(some))
+		for i := range some {
+			ids[i] = some[i].Operation
+		}
+		removed, err := s.deps.Requests.RemoveRequests(ctx, ids, since, done.At)
+		if err != nil {
+			return err
+		}
+		for _, i := range some {
+			if slices.Contains(removed, i.Operation) {
+				done.count(i)
+			}
+		}
+	}
+	return s.deps.Requests.Scrub(ctx, s.deps.Finished.Forget)
 }
 
 func (p *Removal) count(i RemovalItem) {
@@ -165,6 +230,8 @@ func (p *Removal) count(i RemovalItem) {
 		p.Attachments.add(i.Bytes)
 	case Recording:
 		p.Recordings.add(i.Bytes)
+	case Request:
+		p.Requests.add(i.Bytes)
 	}
 	p.Removed += i.Bytes
 	if len(p.Items) < mostItems {
@@ -195,6 +262,9 @@ func (s *Service) remove(ctx context.Context, i RemovalItem, at time.Time) (bool
 
 // finish removes what a run that did not end has noted as removed and left.
 func (s *Service) finish(ctx context.Context) error {
+	if err := s.deps.Requests.Scrub(ctx, s.deps.Finished.Forget); err != nil {
+		return err
+	}
 	files, err := s.deps.Files.Held(ctx)
 	if err != nil {
 		return err
@@ -284,6 +354,7 @@ type thing struct {
 	RemovalItem
 	light, heavy int64 // bytes of pictures, cast or file; of events
 	taken        string
+	of           []human.OperationID // that have it
 }
 
 // take makes it an item, or more of one that it is; it returns how many bytes more are removed.
@@ -304,7 +375,7 @@ func (t *thing) take(what, why string) int64 {
 func (s *Service) plan(ctx context.Context) (Removal, []RemovalItem, error) {
 	rules := s.deps.Rules()
 	p := Removal{Off: rules.Off(), At: s.deps.Now().UTC(), Items: []RemovalItem{}}
-	things, err := s.things(ctx, &p)
+	things, held, err := s.things(ctx, &p)
 	if err != nil || p.Off {
 		return p, nil, err
 	}
@@ -340,24 +411,64 @@ func (s *Service) plan(ctx context.Context) (Removal, []RemovalItem, error) {
 		if t.taken != "" {
 			items = append(items, t.RemovalItem)
 		}
+		if t.taken == Recording || t.taken == Attachment {
+			for _, id := range t.of {
+				held[id]--
+			}
+		}
 	}
-	return p, items, nil
+	if rules.Requests > 0 {
+		items, err = s.requests(ctx, items, held, p.At.Add(-rules.Requests))
+	}
+	return p, items, err
 }
 
-// things are all that may be removed, the oldest first; p gets how much everything takes.
-func (s *Service) things(ctx context.Context, p *Removal) ([]*thing, error) {
-	var things []*thing
+// requests adds the operations whose words are to be removed: those of which nothing else is held.
+func (s *Service) requests(ctx context.Context, items []RemovalItem, held map[human.OperationID]int, since time.Time) ([]RemovalItem, error) {
+	var found []RemovalItem // their plans are looked at once the storage is not being read
+	of := map[human.OperationID]human.OperationID{}
+	err := s.deps.Requests.Unchanged(ctx, since, func(op human.Operation, bytes int64) error {
+		if held[op.ID] == 0 && finished(op) {
+			found = append(found, RemovalItem{What: Request, Operation: op.ID, Ended: op.UpdatedAt, Bytes: bytes, Why: "age"})
+			if op.PartOf != "" {
+				of[op.ID] = op.PartOf
+			}
+		}
+		return nil
+	})
+	for _, i := range found {
+		if err != nil {
+			break
+		}
+		over := true
+		if plan := of[i.Operation]; plan != "" {
+			_, _, over, err = s.ended(ctx, []human.OperationID{plan})
+		}
+		if over && err == nil {
+			items = append(items, i)
+		}
+	}
+	return items, err
+}
+
+// things are all that may be removed, the oldest first; held counts recordings and files of each operation, these included; p gets
+// how much everything takes.
+func (s *Service) things(ctx context.Context, p *Removal) (things []*thing, held map[human.OperationID]int, err error) {
+	held = map[human.OperationID]int{}
 	events, err := s.deps.Store.EventBytes(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = s.each(ctx, func(r human.Recording) error {
-		t := &thing{RemovalItem: RemovalItem{Recording: r.ID, Operation: r.OperationID}, heavy: events[r.ID]}
+		t := &thing{RemovalItem: RemovalItem{Recording: r.ID, Operation: r.OperationID}, heavy: events[r.ID], of: []human.OperationID{r.OperationID}}
 		var err error
 		if t.light, err = s.deps.Sizes.Bytes(r.ID); err != nil {
 			return err
 		}
 		p.Bytes += t.light + t.heavy
+		if r.Removed == nil || t.light > 0 {
+			held[r.OperationID]++
+		}
 		if r.Running() || r.Removed != nil {
 			return nil
 		}
@@ -375,29 +486,34 @@ func (s *Service) things(ctx context.Context, p *Removal) ([]*thing, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	files, err := s.deps.Files.Held(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, f := range files {
 		p.Bytes += f.Bytes
+		if f.Bytes > 0 {
+			for _, id := range f.Operations {
+				held[id]++
+			}
+		}
 		if f.Removed || f.Young || f.Bytes == 0 {
 			continue
 		}
 		last, ended, is, err := s.ended(ctx, f.Operations)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if is && last != "" { // without an operation it is removed in any case, after a day
-			things = append(things, &thing{RemovalItem: RemovalItem{File: f.ID, Operation: last, Ended: ended}, light: f.Bytes})
+			things = append(things, &thing{RemovalItem: RemovalItem{File: f.ID, Operation: last, Ended: ended}, light: f.Bytes, of: f.Operations})
 		}
 	}
 	slices.SortFunc(things, func(a, b *thing) int {
 		return cmp.Or(a.Ended.Compare(b.Ended), cmp.Compare(a.Recording, b.Recording), cmp.Compare(a.File, b.File))
 	})
-	return things, nil
+	return things, held, nil
 }
 
 // Run removes at once and then every day, until ctx ends. Where nothing is to be removed it still finishes what a run began.
@@ -407,7 +523,7 @@ func (s *Service) Run(ctx context.Context) error {
 		if done, err := s.Remove(ctx); err != nil && ctx.Err() == nil {
 			s.deps.Log.Warn("retention could not remove everything; it tries again tomorrow", "err", err)
 		} else if done.Removed > 0 {
-			s.deps.Log.Info("retention removed what was old or too much", "bytes", done.Removed, "pictures", done.Pictures.Count, "attachments", done.Attachments.Count, "recordings", done.Recordings.Count)
+			s.deps.Log.Info("retention removed what was old or too much", "bytes", done.Removed, "pictures", done.Pictures.Count, "attachments", done.Attachments.Count, "recordings", done.Recordings.Count, "requests", done.Requests.Count)
 		}
 		for s.deps.Now().Before(next) { // a machine that sleeps does not count the hours
 			select {

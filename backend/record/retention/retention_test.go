@@ -1,9 +1,11 @@
 package retention_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +30,8 @@ type fixture struct {
 	ops        map[human.OperationID]human.Operation
 	rules      retention.Rules
 	fail       error
+	scrubs     bool // words may be in files
+	forgot     int
 }
 
 const day = 24 * time.Hour
@@ -85,9 +89,43 @@ func (f *fixture) Remove(ctx context.Context, id human.AttachmentID, _ time.Time
 	return true, nil
 }
 
+func (f *fixture) Unchanged(_ context.Context, since time.Time, each func(human.Operation, int64) error) error {
+	ops := slices.SortedFunc(maps.Values(f.ops), func(a, b human.Operation) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+	for _, op := range ops {
+		if op.State.Terminal() && op.UpdatedAt.Before(since) {
+			if err := each(op, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *fixture) RemoveRequests(_ context.Context, ids []human.OperationID, _, _ time.Time) ([]human.OperationID, error) {
+	for _, id := range ids {
+		delete(f.ops, id)
+		f.recordings = slices.DeleteFunc(f.recordings, func(r human.Recording) bool { return r.OperationID == id })
+	}
+	f.scrubs = true
+	return ids, nil
+}
+
+func (f *fixture) Scrub(ctx context.Context, others func(context.Context, func(human.OperationID) (bool, error)) error) error {
+	if !f.scrubs {
+		return nil
+	}
+	f.scrubs = f.fail != nil
+	return cmp.Or(f.fail, others(ctx, func(human.OperationID) (bool, error) { return true, nil }))
+}
+
+func (f *fixture) Forget(context.Context, func(human.OperationID) (bool, error)) error {
+	f.forgot++
+	return nil
+}
+
 func (f *fixture) service() *retention.Service {
 	return retention.New(retention.Deps{
-		Store: f, Sizes: f, Library: f, Files: f, Operations: f, Rules: func() retention.Rules { return f.rules }, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+		Store: f, Sizes: f, Library: f, Files: f, Operations: f, Requests: f, Finished: f, Rules: func() retention.Rules { return f.rules }, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
 	})
 }
 
@@ -98,7 +136,7 @@ func world() *fixture {
 	for name, age := range map[string]time.Duration{"40": 40 * day, "20": 20 * day, "2": 2 * day, "hour": time.Hour, "open": -1} {
 		op := human.Operation{ID: human.OperationID("op_" + name), State: human.Pending}
 		if age > 0 {
-			op.State, op.Ended = human.Declined, &human.Ending{At: now.Add(-age)}
+			op.State, op.Ended, op.UpdatedAt = human.Declined, &human.Ending{At: now.Add(-age)}, now.Add(-age)
 		}
 		f.ops[op.ID] = op
 		id := human.RecordingID("rec_" + name)
@@ -117,6 +155,9 @@ func said(r retention.Removal) string {
 		name := string(i.Recording)
 		if i.File != "" {
 			name = string(i.File)
+		}
+		if i.What == retention.Request {
+			name = string(i.Operation)
 		}
 		all = append(all, i.What+" "+name+" "+i.Why)
 	}
@@ -179,6 +220,30 @@ func TestWhatIsRemoved(t *testing.T) {
 			}
 			f.recordings[0].StartedAt = now.Add(-2 * day)
 		}, want: "pictures rec_2 age", bytes: 10},
+		"requests at last, without recording and file": {rules: retention.Rules{Pictures: 10 * day, Recordings: 30 * day, Requests: 15 * day},
+			want: "attachment att_40 age, recording rec_40 age, attachment att_20 age, pictures rec_20 age, request op_40 age", bytes: 31},
+		"no request that keeps its recording or file": {rules: retention.Rules{Requests: day}},
+		"requests alone, where there is nothing else": {rules: retention.Rules{Requests: day}, change: func(f *fixture) { f.recordings, f.files = nil, nil },
+			want: "request op_40 age, request op_20 age, request op_2 age"},
+		"no request by its size, nor one that was commented on": {rules: retention.Rules{Requests: 10 * day, Bytes: 1}, change: func(f *fixture) {
+			f.recordings, f.files = nil, nil
+			op := f.ops["op_40"]
+			op.UpdatedAt = now.Add(-day)
+			f.ops["op_40"] = op
+		}, want: "request op_20 age"},
+		"no request whose plan still runs": {rules: retention.Rules{Requests: day}, change: func(f *fixture) {
+			f.recordings, f.files = nil, nil
+			for _, id := range []human.OperationID{"op_40", "op_20"} {
+				op := f.ops[id]
+				op.State, op.Ended, op.Result = human.Completed, nil, &human.Result{At: now.Add(-40 * day)}
+				op.Run = &human.PlanRun{State: human.RunRunning}
+				if id == "op_20" {
+					op.Run = nil
+					op.PartOf = "op_40"
+				}
+				f.ops[id] = op
+			}
+		}, want: "request op_2 age"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := world()
@@ -194,6 +259,9 @@ func TestWhatIsRemoved(t *testing.T) {
 			done, err := s.Remove(t.Context())
 			if err != nil || said(done) != tt.want || done.Removed != tt.bytes {
 				t.Errorf("it removed %q, %d bytes: %v", said(done), done.Removed, err)
+			}
+			if f.scrubs || (f.forgot > 0) != (done.Requests.Count > 0) {
+				t.Errorf("scrubbed: %v, %d times", f.scrubs, f.forgot)
 			}
 			if again, err := s.Preview(t.Context()); err != nil || len(again.Items) > 0 || again.Bytes != plan.Bytes-plan.Removed {
 				t.Errorf("afterwards it would remove %q of %d bytes: %v", said(again), again.Bytes, err)
@@ -235,6 +303,21 @@ func TestWhatWasCutShortIsFinished(t *testing.T) {
 	}
 }
 
+// Words that were removed and may still be in files are looked for again, also where retention is off by then.
+func TestScrubbingIsFinished(t *testing.T) {
+	f := world()
+	f.rules, f.recordings, f.files = retention.Rules{Requests: day}, nil, nil
+	s := f.service()
+	f.fail = errors.New("killed")
+	if done, err := s.Remove(t.Context()); !errors.Is(err, f.fail) || done.Requests.Count != 3 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	f.fail, f.rules = nil, retention.Rules{}
+	if _, err := s.Remove(t.Context()); err != nil || f.scrubs {
+		t.Errorf("still to be scrubbed: %v, %v", f.scrubs, err)
+	}
+}
+
 // Run removes when it begins, and a day later what has become old by then.
 func TestItRunsOnceADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -243,7 +326,7 @@ func TestItRunsOnceADay(t *testing.T) {
 		began := time.Now()
 		var mu sync.Mutex // a run begins with the rules: what is looked at here comes before it
 		s := retention.New(retention.Deps{
-			Store: f, Sizes: f, Library: f, Files: f, Operations: f,
+			Store: f, Sizes: f, Library: f, Files: f, Operations: f, Requests: f, Finished: f,
 			Rules: func() retention.Rules {
 				mu.Lock()
 				defer mu.Unlock()

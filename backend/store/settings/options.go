@@ -67,7 +67,8 @@ func (s Settings) Recorder() record.Options {
 func (s Settings) Retained() retention.Rules {
 	const day = 24 * time.Hour
 	return retention.Rules{
-		Pictures: time.Duration(s.Retention.PicturesDays) * day, Recordings: time.Duration(s.Retention.RecordingsDays) * day, Bytes: int64(s.Retention.MaxMegabytes) * 1e6,
+		Pictures: time.Duration(s.Retention.PicturesDays) * day, Recordings: time.Duration(s.Retention.RecordingsDays) * day,
+		Requests: time.Duration(s.Retention.RequestsDays) * day, Bytes: int64(s.Retention.MaxMegabytes) * 1e6,
 	}
 }
 

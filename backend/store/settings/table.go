@@ -31,6 +31,7 @@ type Settings struct {
 type Retention struct {
 	PicturesDays   int
 	RecordingsDays int
+	RequestsDays   int
 	MaxMegabytes   int // of 1,000,000 bytes
 }
 
@@ -432,6 +433,11 @@ var Table = []Setting{
 		Key: "retention.recordings_days", Default: 0, Min: 0, Max: 3660, Unit: "days",
 		Doc:  "Remove recordings, with all that was recorded, of requests that ended this many days ago. 0: never.",
 		bind: func(s *Settings) any { return &s.Retention.RecordingsDays },
+	},
+	{
+		Key: "retention.requests_days", Default: 0, Min: 0, Max: 3660, Unit: "days",
+		Doc:  "Remove what was asked and answered, of requests that ended and have not changed for this many days, once their recordings and files are gone. 0: never.",
+		bind: func(s *Settings) any { return &s.Retention.RequestsDays },
 	},
 	{
 		Key: "retention.max_megabytes", Default: 0, Min: 0, Max: 10_000_000, Unit: "megabytes",

@@ -3,6 +3,7 @@ package sinks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,15 +94,56 @@ func (l *Log) rotate() error {
 	if err != nil || info.Size() < most {
 		return err
 	}
-	name := func(n int) string {
-		if n == 0 {
-			return l.Path
-		}
-		return fmt.Sprintf("%s.%d", l.Path, n)
-	}
 	for n := logKeep; n > 0; n-- {
-		if err := os.Rename(name(n-1), name(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(l.name(n-1), l.name(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+	}
+	return nil
+}
+
+// name is that of the file, or of the nth older one.
+func (l *Log) name(n int) string {
+	if n == 0 {
+		return l.Path
+	}
+	return fmt.Sprintf("%s.%d", l.Path, n)
+}
+
+// Forget implements retention.Log: it writes the files anew without the lines of the operations that gone says yes to, and without
+// half a line that a crash left. Each file is on the disk as it was or without them.
+func (l *Log) Forget(ctx context.Context, gone func(human.OperationID) (bool, error)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n := range logKeep + 1 {
+		text, err := os.ReadFile(l.name(n))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return unwritten(l.name(n), err)
+		}
+		var left bytes.Buffer
+		for out := range bytes.Lines(text) {
+			var is struct {
+				Operation struct {
+					ID human.OperationID `json:"operation_id"`
+				} `json:"operation"`
+			}
+			if json.Unmarshal(out, &is) != nil {
+				continue
+			}
+			if is, err := gone(is.Operation.ID); err != nil || ctx.Err() != nil {
+				return cmp.Or(err, ctx.Err())
+			} else if !is {
+				left.Write(out)
+			}
+		}
+		if left.Len() == len(text) {
+			continue
+		}
+		if _, err := disk.Replace(l.name(n), &left, 0o600); err != nil {
+			return unwritten(l.name(n), err)
 		}
 	}
 	return nil

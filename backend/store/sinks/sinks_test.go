@@ -273,3 +273,63 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("a server that is away: %v", err)
 	}
 }
+
+func TestTheLogForgets(t *testing.T) {
+	log := &Log{Path: filepath.Join(t.TempDir(), "human.log"), Size: 1}
+	put := func(id human.OperationID) {
+		t.Helper()
+		d := outbox.Document{ID: outbox.ID(id), OperationID: id, Text: "words of " + string(id)}
+		text, err := json.Marshal(d)
+		if err == nil {
+			err = log.Put(t.Context(), d, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("op_1")
+	log.Size = 1 << 20
+	put("op_2")
+	put("op_3")
+	log.Size = 1
+	put("op_4")
+	log.Size = 1 << 20
+	for _, half := range []string{log.Path, log.Path + ".1"} { // a crash left it
+		f, err := os.OpenFile(half, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteString(`{"msg":"words of op_2`)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked []human.OperationID
+	gone := func(id human.OperationID) (bool, error) {
+		asked = append(asked, id)
+		return id == "op_2" || id == "op_4", nil
+	}
+	if err := log.Forget(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	var left strings.Builder
+	for _, name := range []string{log.Path, log.Path + ".1", log.Path + ".2"} {
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		left.Write(text)
+	}
+	for id, stays := range map[string]bool{"op_1": true, "op_2": false, "op_3": true, "op_4": false} {
+		if strings.Contains(left.String(), "words of "+id) != stays {
+			t.Errorf("of %s: %v in\n%s", id, !stays, left.String())
+		}
+	}
+	if len(asked) != 4 {
+		t.Errorf("asked about %v", asked)
+	}
+	if err := log.Forget(t.Context(), func(human.OperationID) (bool, error) { return true, errors.New("the journal cannot be read") }); err == nil {
+		t.Error("it forgot without being told what")
+	}
+	put("op_5")
+}

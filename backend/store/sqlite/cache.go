@@ -34,6 +34,11 @@ func (c *cache) get(id human.OperationID) *folded {
 	return f
 }
 
+func (c *cache) drop(id human.OperationID) {
+	delete(c.young, id)
+	delete(c.old, id)
+}
+
 func (c *cache) put(id human.OperationID, f *folded) {
 	if len(c.young) >= cachedOperations || c.bytes >= cachedBytes {
 		c.young, c.old, c.bytes = map[human.OperationID]*folded{}, c.young, 0

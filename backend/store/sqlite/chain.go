@@ -93,7 +93,7 @@ func (w *writer) linkOld(ctx context.Context) error {
 			links := make(map[uint64][]byte, linksAtOnce)
 			err = eachRow(rows, func(rows *sql.Rows) error {
 				var r row
-				if _, _, err := r.scanChain(rows); err != nil {
+				if _, err := r.scanChain(rows); err != nil {
 					return err
 				}
 				after = r.links(after)
@@ -139,13 +139,21 @@ func scanTip(row *sql.Row, link *receipt.Link) (seq uint64, err error) {
 }
 
 const selectChain = `SELECT seq, operation_id, version, payload, details, context, type, at, link,
-	(SELECT proof FROM receipts WHERE receipts.seq = journal.seq) FROM journal `
+	(SELECT proof FROM receipts WHERE receipts.seq = journal.seq),
+	CASE payload WHEN '' THEN (SELECT payload FROM journal AS removed WHERE removed.operation_id = journal.operation_id AND removed.type = 'removed') END FROM journal `
 
-// scanChain reads a row with its link and the place of its receipt; it does not read the event.
-func (r *row) scanChain(rows *sql.Rows) (link []byte, proof sql.NullString, err error) {
+// A chained is how a row stands in the chain.
+type chained struct {
+	link    []byte
+	proof   sql.NullString // the place of its receipt
+	removal sql.NullString // of a row that was emptied: the event that says so
+}
+
+// scanChain reads a row and how it stands in the chain; it does not read the event.
+func (r *row) scanChain(rows *sql.Rows) (c chained, err error) {
 	*r = row{}
-	err = rows.Scan(&r.entry.Seq, &r.entry.ID, &r.entry.Version, &r.payload, &r.details, &r.context, &r.kind, &r.at, &link, &proof)
-	return link, proof, err
+	err = rows.Scan(&r.entry.Seq, &r.entry.ID, &r.entry.Version, &r.payload, &r.details, &r.context, &r.kind, &r.at, &c.link, &c.proof, &c.removal)
+	return c, err
 }
 
 // Receipts implements queue.Journal.
@@ -179,13 +187,15 @@ func (s *Store) audit(ctx context.Context, audit *receipt.Auditor, after, until 
 		n := 0
 		err := s.rows(ctx, selectChain+`WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, []any{int64(after), int64(until), auditedAtOnce}, func(rows *sql.Rows) error {
 			var r row
-			link, proof, err := r.scanChain(rows)
+			c, err := r.scanChain(rows)
 			if err != nil {
 				return err
 			}
 			n, after = n+1, r.entry.Seq
 			bad := r.decode()
-			audit.Entry(receipt.Stored{Entry: r.entry, Damaged: bad, Link: link, Next: r.links, Proof: []byte(proof.String)})
+			audit.Entry(receipt.Stored{
+				Entry: r.entry, Damaged: bad, Link: c.link, Next: r.links, Proof: []byte(c.proof.String), Emptied: r.emptied(), Removal: []byte(c.removal.String),
+			})
 			return nil
 		})
 		if err != nil || n < auditedAtOnce {
@@ -288,8 +298,8 @@ func (s *Store) CheckHead(ctx context.Context) error {
 	at := 0
 	err := s.rows(ctx, `SELECT * FROM (`+selectChain+`ORDER BY seq DESC LIMIT 2) ORDER BY seq`, nil, func(rows *sql.Rows) error {
 		before = stored
-		link, _, err := last.scanChain(rows)
-		copy(stored[:], link)
+		c, err := last.scanChain(rows)
+		copy(stored[:], c.link)
 		at++
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"deskbell/backend/human"
 )
@@ -109,8 +110,15 @@ func exact(b []byte) []byte {
 	return slices.Clone(b)
 }
 
+// emptied says whether the words of the entry were removed.
+func (r *row) emptied() bool { return r.payload == "" }
+
 // decode sets the entry's event from the columns.
 func (r *row) decode() error {
+	if r.emptied() {
+		r.entry.Event = human.Skeleton(r.kind, time.UnixMicro(r.at))
+		return nil
+	}
 	if err := json.Unmarshal([]byte(r.payload), &r.entry.Event); err != nil {
 		return human.Wrap(human.Internal, err, "the journal is damaged at seq %d (operation %s, version %d); restore a backup", r.entry.Seq, r.entry.ID, r.entry.Version)
 	}
@@ -122,13 +130,13 @@ func (r *row) decode() error {
 
 func (r *row) scan(rows *sql.Rows) error {
 	*r = row{}
-	if err := rows.Scan(&r.entry.Seq, &r.entry.ID, &r.entry.Version, &r.payload, &r.details, &r.context); err != nil {
+	if err := rows.Scan(&r.entry.Seq, &r.entry.ID, &r.entry.Version, &r.payload, &r.details, &r.context, &r.kind, &r.at); err != nil {
 		return err
 	}
 	return r.decode()
 }
 
-const selectRows = `SELECT seq, operation_id, version, payload, details, context FROM journal `
+const selectRows = `SELECT seq, operation_id, version, payload, details, context, type, at FROM journal `
 
 // Operation implements queue.Journal.
 func (s *Store) Operation(ctx context.Context, id human.OperationID) ([]human.Entry, error) {

@@ -51,6 +51,13 @@ func (l *live) publish(rows []*row) {
 	l.grown = make(chan struct{})
 }
 
+// forget drops what is in memory: the disk has less than that.
+func (l *live) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent, l.bytes = nil, 0
+}
+
 func (l *live) seq() uint64 {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

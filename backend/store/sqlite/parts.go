@@ -134,15 +134,31 @@ func createIndex(name string) string {
 
 // replace indexes an operation again, with other text.
 func (p *parts) replace(ctx context.Context, conn *sql.Conn, n uint64, body string) error {
+	if err := p.remove(ctx, conn, n); err != nil {
+		return err
+	}
+	_, err := p.last.insert.ExecContext(ctx, n, body)
+	return err
+}
+
+// remove takes a row out of the index. Its words stay in the file until the next optimize.
+func (p *parts) remove(ctx context.Context, conn *sql.Conn, n uint64) error {
 	st, err := p.statements(ctx, conn, sort.Search(len(p.firsts), func(i int) bool { return p.firsts[i] > n }))
 	if err != nil {
 		return err
 	}
-	if _, err := st.delete.ExecContext(ctx, n); err != nil {
-		return err
-	}
-	_, err = st.insert.ExecContext(ctx, n, body)
+	_, err = st.delete.ExecContext(ctx, n)
 	return err
+}
+
+// optimize writes each part anew that has words of removed rows, or is not in one piece.
+func (p *parts) optimize(ctx context.Context, conn *sql.Conn) error {
+	for part := range p.firsts {
+		if _, err := conn.ExecContext(ctx, fmt.Sprintf(`INSERT INTO %s_%d (%[1]s_%[2]d) VALUES ('optimize')`, p.name, part+1)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // statements returns those of a part; they are kept until another part's are asked for.

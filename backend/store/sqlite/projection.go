@@ -70,7 +70,7 @@ func changesText(rows []row) bool {
 		case human.Invoked, human.Asked, human.Replied, human.Commented, human.Finished, human.Withdrawn, human.TurnedDown:
 			return true
 		case human.ClaimedBy, human.Released, human.Started, human.InputSaved, human.Held, human.Undone, human.Snoozed, human.Shown, human.Seen, human.Expired, human.Delivered,
-			human.Recorded, human.Unrecorded:
+			human.Recorded, human.Unrecorded, human.Erased:
 		}
 	}
 	return false
@@ -142,6 +142,12 @@ func (w *writer) rebuild(ctx context.Context) error {
 		})
 		if err != nil {
 			return err
+		}
+		if last := rows[len(rows)-1].entry.Event; last.Removal != nil {
+			if err := w.addRemoved(ctx, f.n, *last.Removal); err != nil {
+				return err
+			}
+			continue
 		}
 		whole, err := f.apply(rows)
 		if err != nil {

@@ -29,7 +29,7 @@ func (o *Operation) appendTo(buf *bytes.Buffer) error {
 // An Event is one event of an operation, on the WebSocket and in its history.
 type Event struct {
 	Seq         uint64            `json:"seq" doc:"The event's place among all; without gaps for operators."`
-	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,held,undone,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered,recording_began,recording_dropped,voted,progressed,ordered"`
+	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,held,undone,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered,recording_began,recording_dropped,voted,progressed,ordered,removed"`
 	At          time.Time         `json:"at"`
 	OperationID human.OperationID `json:"operation_id"`
 	Version     uint64            `json:"version"`

@@ -188,6 +188,10 @@ func checkJournal(ctx context.Context, program Program, dir string) human.Diagno
 		return human.Broken(name, human.Sayf("it cannot be read: %s", human.Inner{Err: err}), human.Sayf("quit Deskbell, keep a copy of the data folder, and restore a backup of it"))
 	}
 	if len(audit.Found) == 0 {
+		if audit.Removed > 0 {
+			return human.Healthy(name, human.Sayf("%d entries and %d receipts are as they were written; retention removed the words of %d of these entries, the last on %s",
+				audit.Entries, audit.Receipts, audit.Removed, audit.RemovedAt.Format(time.DateOnly)))
+		}
 		return human.Healthy(name, intact(audit.Entries, audit.Receipts))
 	}
 	const most = 10

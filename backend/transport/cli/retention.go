@@ -19,7 +19,8 @@ func (s *shell) retentionCommand() *cobra.Command {
 		Use:   "retention",
 		Short: "Show what retention would remove, and remove it now",
 		Long: "Show what retention would remove now: pictures, what terminals printed, attached files and recordings that are older, or\n" +
-			"take more space, than the settings retention.* allow. A Deskbell that runs removes them once a day.",
+			"take more space, than the settings retention.* allow, and what was asked and answered that is older. A Deskbell that runs\n" +
+			"removes them once a day.",
 		Args: cobra.NoArgs,
 		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
 			return s.retained(operator.Retention(ctx, false))
@@ -83,7 +84,7 @@ func amounts(p retention.Removal) string {
 	for _, n := range []struct {
 		retention.RemovalCount
 		one, many string
-	}{{p.Pictures, "recording's pictures", "recordings' pictures"}, {p.Attachments, "attached file", "attached files"}, {p.Recordings, "whole recording", "whole recordings"}} {
+	}{{p.Pictures, "recording's pictures", "recordings' pictures"}, {p.Attachments, "attached file", "attached files"}, {p.Recordings, "whole recording", "whole recordings"}, {p.Requests, "request's words", "requests' words"}} {
 		name := n.many
 		if n.Count == 1 {
 			name = n.one

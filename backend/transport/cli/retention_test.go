@@ -17,9 +17,10 @@ func TestRetentionInATerminal(t *testing.T) {
 	d.says("There is nothing to remove", "retention", "run")
 	d.removal = retention.Removal{
 		Bytes: 9_000_000, Pictures: retention.RemovalCount{Count: 1, Bytes: 2_000_000}, Attachments: retention.RemovalCount{Count: 2, Bytes: 1_000_000}, Removed: 3_000_000, More: 2,
-		Items: []retention.RemovalItem{{What: retention.Pictures, Recording: "rec_1", Operation: "op_\x1b[2J", Ended: time.Now(), Bytes: 2_000_000, Why: "age"}},
+		Requests: retention.RemovalCount{Count: 1, Bytes: 700},
+		Items:    []retention.RemovalItem{{What: retention.Pictures, Recording: "rec_1", Operation: "op_\x1b[2J", Ended: time.Now(), Bytes: 2_000_000, Why: "age"}},
 	}
-	for _, want := range []string{"1 recording's pictures (2.0 MB), 2 attached files (1.0 MB)", "pictures  rec_1", "and 2 more"} {
+	for _, want := range []string{"1 recording's pictures (2.0 MB), 2 attached files (1.0 MB), 1 request's words (1 kB)", "pictures  rec_1", "and 2 more"} {
 		d.says(want, "retention")
 	}
 	if _, errs := d.run(exitError, "retention", "run"); !strings.Contains(errs, "--yes") || d.ran > 0 {

@@ -3066,6 +3066,16 @@ export interface components {
             receipts: number;
             /**
              * Format: int64
+             * @description The entries whose words retention removed: each is named, with its link, by an entry that the server signed.
+             */
+            removed?: number;
+            /**
+             * Format: date-time
+             * @description When the last of them were removed.
+             */
+            removed_at?: string;
+            /**
+             * Format: int64
              * @description The receipts with numbers up to this one are as they were written, and so is the journal up to them.
              */
             sound: number;
@@ -4088,7 +4098,7 @@ export interface components {
              */
             seq: number;
             /** @enum {string} */
-            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "held" | "undone" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered" | "recording_began" | "recording_dropped" | "voted" | "progressed" | "ordered";
+            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "held" | "undone" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered" | "recording_began" | "recording_dropped" | "voted" | "progressed" | "ordered" | "removed";
             /** Format: int64 */
             version: number;
         };
@@ -5716,6 +5726,8 @@ export interface components {
              * @description What all of it takes.
              */
             removed_bytes: number;
+            /** @description Requests that lose what was asked and answered; they have no recording and no file any more. */
+            requests: components["schemas"]["RemovalCount"];
         };
         RemovalCount: {
             /** Format: int64 */
@@ -5729,17 +5741,17 @@ export interface components {
             bytes: number;
             /**
              * Format: date-time
-             * @description When that operation ended.
+             * @description When that operation ended; of a request, when it last changed.
              */
             ended_at: string;
             /** @description Of several that name a file, the one that ended last. */
             operation_id?: string;
             recording_id?: string;
             /**
-             * @description Pictures and what the terminal printed, of a recording; an attached file; or a recording with all its events.
+             * @description Pictures and what the terminal printed, of a recording; an attached file; a recording with all its events; or what was asked and answered.
              * @enum {string}
              */
-            what: "pictures" | "attachment" | "recording";
+            what: "pictures" | "attachment" | "recording" | "request";
             /**
              * @description Which of the settings it falls under.
              * @enum {string}

@@ -52,6 +52,7 @@ const parts: Part[] = [
     settings: {
       'retention.pictures_days': { name: m.name_retention_pictures, doc: m.doc_retention_pictures },
       'retention.recordings_days': { name: m.name_retention_recordings, doc: m.doc_retention_recordings },
+      'retention.requests_days': { name: m.name_retention_requests, doc: m.doc_retention_requests },
       'retention.max_megabytes': { name: m.name_retention_size, doc: m.doc_retention_size },
     },
   },
