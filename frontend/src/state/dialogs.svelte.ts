@@ -20,7 +20,7 @@ export class Dialogs {
     this.current = dialog;
   }
 
-  /** Opens a dialog that only its caller knows. */
+  /** Opens a dialog that only its caller knows. `load` is the same function each time: what it once loaded opens at once, and takes the next key. */
   draw<P extends object>(load: Load<P>, props: P): void {
     this.current = { kind: 'drawn', load: load as unknown as Load<Record<string, unknown>>, props: props as Record<string, unknown> };
   }

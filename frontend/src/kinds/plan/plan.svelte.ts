@@ -13,6 +13,8 @@ import { PlanEditing } from './editing.svelte';
 import { careOf, changeWord, type Care } from './words';
 import { errorText } from '../../state/sentences.svelte';
 
+const cancelDialog = () => import('./CancelPlanDialog.svelte');
+
 /** How long nothing may change before the server is asked what it comes to, in milliseconds. */
 const pause = 350;
 
@@ -327,7 +329,7 @@ export class Plan implements Controller {
         id: 'send', label: () => (this.editing.changed ? m.plan_send({ n: this.count }) : this.words ? (this.single ? m.plan_send_stop() : m.plan_send_words()) : m.plan_send_none()), keys: ['Mod+Enter'], group: 'answer',
         when: () => ready() && this.canModify && (this.editing.changed ? !this.opened.unproven : !!this.words), run: () => void this.send(),
       },
-      { id: 'cancel-plan', label: () => (this.single ? m.plan_skip() : m.plan_cancel()), keys: ['d'], group: 'answer', when: ready, run: () => this.opened.app.dialogs.draw(() => import('./CancelPlanDialog.svelte'), { id: this.opened.id }) },
+      { id: 'cancel-plan', label: () => (this.single ? m.plan_skip() : m.plan_cancel()), keys: ['d'], group: 'answer', when: ready, run: () => this.opened.app.dialogs.draw(cancelDialog, { id: this.opened.id }) },
       { id: 'undo', label: m.plan_undo, keys: ['Mod+z'], group: 'move', when: () => edits() && this.editing.canUndo && !writing(), run: () => this.undo() },
       { id: 'redo', label: m.plan_redo, keys: mac ? ['Mod+Shift+z'] : ['Mod+Shift+z', 'Mod+y'], group: 'move', when: () => edits() && this.editing.canRedo && !writing(), run: () => this.redo() },
       { id: 'add-task', label: m.plan_add, keys: ['n'], group: 'answer', when: many, run: () => this.addEmpty() },
