@@ -162,6 +162,7 @@ test('a filter is saved as a view, which is there after a restart of the server,
   await other.goto(`${app.server.url}/#/agents`);
   await expect(other.getByRole('heading', { name: 'Agents' })).toBeVisible();
   await other.keyboard.press(`${mod}+k`);
+  await expect(other.getByRole('dialog').getByRole('combobox')).toBeFocused();
   await other.keyboard.type('risky');
   await other.getByRole('group', { name: 'Saved views' }).getByRole('option', { name: /Risky ones/ }).click();
   await expect(other.locator('.row[data-id]')).toHaveCount(2);
@@ -172,6 +173,7 @@ test('a filter is saved as a view, which is there after a restart of the server,
 
   await other.getByRole('button', { name: 'Saved views: Risky ones' }).click();
   await other.getByRole('menuitem', { name: 'Rename “Risky ones”…' }).click();
+  await expect(other.getByRole('textbox', { name: 'Name' })).toBeFocused();
   await other.keyboard.type('Look twice');
   await other.keyboard.press('Enter');
   await expect(other.getByRole('button', { name: 'Saved views: Look twice' })).toBeVisible();
