@@ -101,25 +101,54 @@ func searched(text string) []string {
 	})
 }
 
-// fits says how well a text fits what is searched for: for each word that it has 1, 2 at the beginning of one of its own, and 4 more
-// where it has all of them as they were typed. whole says that it has every word.
+// What counts for the rank of a hit, the weightiest first: how its least fitting word stands in the text, that all stand as they were
+// typed, that it is open, and how the other words stand.
+const (
+	leastWord = 1 << 10
+	asTyped   = 1 << 9
+	isOpen    = 1 << 8
+	mostWords = isOpen - 1
+)
+
+// fits says how well a text fits what is searched for. whole says that it has every word. 0 is none of them.
 func (f *search) fits(text string) (rank int, whole bool) {
 	text = strings.ToLower(text)
-	whole = true
+	least, sum := 3, 0
 	for _, word := range f.words {
-		switch at := strings.Index(text, word); {
-		case at < 0:
-			whole = false
-		case begins(text, at):
-			rank += 2
-		default:
-			rank++
-		}
+		at := standing(text, word)
+		least, sum = min(least, at), sum+at
 	}
+	rank = least*leastWord + min(sum, mostWords)
 	if strings.Contains(text, strings.Join(f.words, " ")) {
-		rank += 4
+		rank += asTyped
 	}
-	return rank, whole
+	return rank, least > 0
+}
+
+// standing says how a word stands in a text, both in lower case: 3 as a word of its own, 2 at the beginning of a longer one, 1 inside one,
+// 0 nowhere. In scripts without spaces a word may begin at each character.
+func standing(text, word string) (best int) {
+	first, _ := utf8.DecodeRuneInString(word)
+	for from := 0; word != ""; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			break
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
+		ends := wordless(first) || wordless(after) || !unicode.IsLetter(after) && !unicode.IsNumber(after)
+		switch starts := begins(text, at) || wordless(before) && !wordless(first); {
+		case starts && ends:
+			return 3
+		case starts, wordless(first):
+			best = 2
+		default:
+			best = max(best, 1)
+		}
+		from = at + len(word)
+	}
+	return best
 }
 
 // begins says whether a word of text begins at a place.
@@ -275,7 +304,7 @@ func (f *search) operations(ctx context.Context) error {
 			r.Excerpt = f.excerpt(texts...)
 		}
 		if !op.State.Terminal() {
-			r.rank += 3
+			r.rank += isOpen
 		}
 		f.hits = append(f.hits, r)
 		return len(f.hits) < human.MaxHits
@@ -336,12 +365,9 @@ func (f *search) findings(ctx context.Context) error {
 
 // found adds a finding to the hits if it has a word of what is searched for.
 func (f *search) found(op human.Operation, text string, evidence int) {
-	rank, whole := f.fits(text)
+	rank, _ := f.fits(text)
 	if rank == 0 || len(f.hits) == human.MaxHits {
 		return
-	}
-	if whole {
-		rank += 4
 	}
 	r := ranked{Hit: hitOf(op), rank: rank}
 	r.Excerpt, r.Title, r.Evidence = r.Title, human.OneLine(text, mostOfATitle), evidence

@@ -231,3 +231,25 @@ func TestCommonWordsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestAWordOfItsOwnRanksFirst(t *testing.T) {
+	for _, tt := range []struct {
+		text, word string
+		want       int
+	}{
+		{"replace the lock", "lock", 3}, {"unlock the lock", "lock", 3}, {"unlock the locks", "lock", 2}, {"unlock", "lock", 1}, {"key", "lock", 0}, {"user_id.txt", "id", 3},
+		{"供应商名单", "供应商", 3}, {"确认供应商", "供应商", 2}, {"打开lock文件", "lock", 3},
+	} {
+		if got := standing(tt.text, tt.word); got != tt.want {
+			t.Errorf("in %q stands %q: %d, want %d", tt.text, tt.word, got, tt.want)
+		}
+	}
+	h := newHistory(t, Options{searchFor: time.Hour})
+	h.add("op_1", ring("Replace the lock of the safe"), done("yes"))
+	h.add("op_2", ring("Both locks of the safe")) // is open, and newer
+	h.add("op_3", ring("The clock locks up"))
+	want := []string{"operations: Replace the lock of the safe", "operations: The clock locks up", "operations: Both locks of the safe"}
+	if got := h.found("lock"); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("it finds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
