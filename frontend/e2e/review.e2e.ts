@@ -162,3 +162,51 @@ test('a change is read in every width, in both themes, and what is no diff is sh
   }
   await accessibleInBothThemes(app.page);
 });
+
+test('what flies by is plain, and is coloured and takes a press as soon as it stands', async ({ app, bot }) => {
+  const file = (n: number): string => `diff --git a/f${n}.ts b/f${n}.ts\n--- a/f${n}.ts\n+++ b/f${n}.ts\n@@ -1,200 +1,200 @@\n${Array.from({ length: 200 }, (_, i) => `-const v${i} = old(${i});\n+const v${i} = read(${i});`).join('\n')}\n`;
+  const op = await bot.ring({ action_type: 'review', description: 'Many lines', details: { diff: Array.from({ length: 10 }, (_, n) => file(n)).join('') } });
+  await resize(app.page, 1440, 900);
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await expect(lines(app).locator('.mark').first()).toBeVisible();
+  const seen = await app.page.evaluate(async () => {
+    const rows = document.querySelector('.rows');
+    const scroll = rows?.closest('.scroll');
+    // Rows are measured after a frame's scripts, and not seen before.
+    const frame = (): Promise<unknown> => new Promise((next) => requestAnimationFrame(() => setTimeout(next)));
+    if (!rows || !scroll) throw new Error('nothing scrolls');
+    const { left, top, bottom } = scroll.getBoundingClientRect();
+    const found = { plain: false, pressed: false };
+    for (let n = 0; n < 20; n++) {
+      scroll.scrollTop += 2000;
+      await frame();
+      found.plain ||= !rows.querySelector('.mark') && (rows.textContent ?? '').includes('read(');
+      found.pressed ||= !!document.elementFromPoint(left + scroll.clientWidth / 2, (top + bottom) / 2)?.closest('.row');
+    }
+    return found;
+  });
+  expect(seen).toEqual({ plain: true, pressed: true });
+  await expect(lines(app).locator('.mark').first()).toBeVisible();
+  await expect(lines(app).locator('.k').first()).toBeVisible();
+});
+
+test('a comment keeps the keyboard and its place in the text while lines come before it', async ({ app, bot }) => {
+  await repository(async (folder) => {
+    const op = await bot.ring({ action_type: 'review', description: 'Refresh tokens', details: { git: { folder, worktree: true } } });
+    await resize(app.page, 1440, 900);
+    await app.open();
+    await app.openOperation(op.operation_id);
+    await app.button('Choose line 43').first().click();
+    await app.press('c');
+    const words = app.page.getByRole('textbox', { name: 'What you want to say' });
+    await words.fill('ab');
+    await app.press('ArrowLeft');
+    // Another way than the pointer, which would take the keyboard.
+    await app.button(/^Show \d+ unchanged lines$/).first().evaluate((button: HTMLElement) => button.click());
+    await expect(lines(app)).toContainText('step15()');
+    await expect(words).toBeFocused();
+    await app.page.keyboard.type('-');
+    await expect(words).toHaveValue('a-b');
+  });
+});

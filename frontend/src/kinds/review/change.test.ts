@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { CodeComment, JsonObject } from '../../lib/wire';
 import { changeOf, filesOf, side, suggested, type ChangedFile } from './change';
 import { differences, piecesOf } from './pieces';
-import { large, rowsOf, treeOf, type Drawing, type Row } from './rows';
+import { keyOf, large, rowsOf, treeOf, type Drawing, type Row } from './rows';
 import { suggestedVerdict } from './verdicts';
 
 const top = mkdtempSync(path.join(tmpdir(), 'review-'));
@@ -177,6 +177,17 @@ describe('rows', () => {
     expect(folds.map(({ lines }) => lines)).toEqual([17, 13, 16]);
     const all = rowsOf([file], drawing({ split, texts, open: new Set(['0:0', '0:1', '0:2']) }));
     for (const on of ['old', 'new'] as const) expect(numbers(all, on)).toEqual(before.map((_, i) => i + 1));
+  });
+
+  test.each([false, true])('each row has a key of its own and keeps it while others come, side by side %s', (split) => {
+    if (!file) throw new Error('no file');
+    const [other] = filesOf('--- a/b\n+++ b/b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n@@ -1 +1 @@\n-x\n+z\n');
+    if (!other) throw new Error('no file');
+    const comments: CodeComment[] = [{ file: 'a.ts', line: 21, side: 'new', text: 'x' }];
+    const keys = (more: Partial<Drawing>): string[] => rowsOf([file, other], drawing({ split, texts, comments, ...more })).map(keyOf);
+    const all = keys({ open: new Set(['0:0', '0:1', '0:2']) });
+    expect(new Set(all).size).toBe(all.length);
+    expect(all).toEqual(expect.arrayContaining(keys({})));
   });
 
   test('comments stand below their lines; what is folded away does not lose them', () => {

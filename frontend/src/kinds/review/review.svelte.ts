@@ -61,6 +61,8 @@ export class Review implements Controller {
   unified = $state(false);
   /** Changes of blanks alone are not shown as changes. */
   blanks = $state(false);
+  /** It is scrolled faster than anybody reads. */
+  hurried = $state(false);
   /** Brings a row into view. */
   show: ((row: number, far: boolean) => void) | undefined;
 

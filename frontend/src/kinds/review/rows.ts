@@ -12,16 +12,34 @@ export interface Line {
   other?: string;
 }
 
-/** One row of the list. `old` and `new` are the same line where nothing changed; where only one is there, the other side is empty. */
+/**
+ * One row of the list. `old` and `new` are the same line where nothing changed; where only one is there, the other side is empty.
+ * `part` is the hunk a row is of; of the unchanged lines before hunk n it is -1 - n.
+ */
 export type Row = { file: number } & (
   | { kind: 'file' }
   | { kind: 'load' }
   | { kind: 'fold'; gap: number; head: string; lines: number; open: boolean; can: boolean }
-  | { kind: 'line'; old?: Line; new?: Line; change: boolean }
+  | { kind: 'line'; part: number; old?: Line; new?: Line; change: boolean }
   | { kind: 'text'; chunk: readonly string[]; at: number }
-  | { kind: 'note'; text: string }
+  | { kind: 'note'; part: number; at: number; text: string }
   | { kind: 'comment'; index: number }
 );
+
+/** What a row stays known by while others come and go: the keyboard's place in it is kept. */
+export function keyOf(row: Row): string {
+  const within = (): (number | undefined)[] => {
+    switch (row.kind) {
+      case 'line': return [row.part, row.old?.at, row.new?.at];
+      case 'note': return [row.part, row.at];
+      case 'fold': return [row.gap];
+      case 'text': return [row.at];
+      case 'comment': return [row.index];
+      default: return [];
+    }
+  };
+  return [row.file, row.kind, ...within()].join(' ');
+}
 
 /** How a change is drawn now. */
 export interface Drawing {
@@ -80,11 +98,11 @@ function fileRows(file: ChangedFile, index: number, drawing: Drawing): Row[] {
     rows.push({ kind: 'fold', file: index, gap: number, head, lines: Math.max(count, 0), open, can: can && (until === undefined || count > 0) });
     if (!open || !text || until === undefined) return;
     const chunk = text.slice(end.old - 1, until - 1).map((line) => ` ${line}`);
-    chunk.forEach((_, at) => put({ kind: 'line', file: index, change: false, old: { chunk, at, n: end.old + at, sign: '' }, new: { chunk, at, n: end.new + at, sign: '' } }));
+    chunk.forEach((_, at) => put({ kind: 'line', file: index, part: -1 - number, change: false, old: { chunk, at, n: end.old + at, sign: '' }, new: { chunk, at, n: end.new + at, sign: '' } }));
   };
   file.hunks.forEach((hunk, number) => {
     if (file.status !== 'code') gap(number, hunk.old, hunk.head || (number ? ' ' : ''));
-    end = hunkRows(hunk, index, drawing, put, (row) => rows.push(row));
+    end = hunkRows(hunk, index, number, drawing, put, (row) => rows.push(row));
   });
   if (file.hunks.length && file.status !== 'code') gap(file.hunks.length, undefined, '');
   const lost = comments.filter(({ at }) => !placed.has(at)).map(({ at }): Row => ({ kind: 'comment', file: index, index: at }));
@@ -111,39 +129,39 @@ function parted(removed: Line[], added: Line[]): { removed: Line[]; added: Line[
   return parts;
 }
 
-function hunkRows(hunk: ChangedFile['hunks'][number], file: number, { split, blanks }: Drawing, put: (row: Row & { kind: 'line' }) => void, note: (row: Row) => void): { old: number; new: number } {
+function hunkRows(hunk: ChangedFile['hunks'][number], file: number, part: number, { split, blanks }: Drawing, put: (row: Row & { kind: 'line' }) => void, note: (row: Row) => void): { old: number; new: number } {
   const { lines: chunk } = hunk;
   let [old, fresh] = [hunk.old, hunk.new];
   for (let at = 0; at < chunk.length;) {
     const of = side(chunk[at] ?? '');
-    if (of === 'note') note({ kind: 'note', file, text: (chunk[at++] ?? '').slice(2) });
+    if (of === 'note') note({ kind: 'note', file, part, at, text: (chunk[at++] ?? '').slice(2) });
     else if (of === 'both') {
-      put({ kind: 'line', file, change: false, old: { chunk, at, n: old++, sign: '' }, new: { chunk, at, n: fresh++, sign: '' } });
+      put({ kind: 'line', file, part, change: false, old: { chunk, at, n: old++, sign: '' }, new: { chunk, at, n: fresh++, sign: '' } });
       at++;
     } else {
       const removed: Line[] = [];
       const added: Line[] = [];
-      const notes: string[] = [];
+      const notes: number[] = [];
       for (; at < chunk.length && side(chunk[at] ?? '') !== 'both'; at++) {
         const is = side(chunk[at] ?? '');
         // What was removed after what was added is a change of its own.
         if (is === 'old' && added.length) break;
-        if (is === 'note') notes.push((chunk[at] ?? '').slice(2));
+        if (is === 'note') notes.push(at);
         else if (is === 'old') removed.push({ chunk, at, n: old++, sign: '-' });
         else added.push({ chunk, at, n: fresh++, sign: '+' });
       }
-      for (const part of blanks ? parted(removed, added) : [{ removed, added, same: false }]) blockRows(part, file, split, put);
-      for (const text of notes) note({ kind: 'note', file, text });
+      for (const block of blanks ? parted(removed, added) : [{ removed, added, same: false }]) blockRows(block, file, part, split, put);
+      for (const at of notes) note({ kind: 'note', file, part, at, text: (chunk[at] ?? '').slice(2) });
     }
   }
   return { old, new: fresh };
 }
 
-function blockRows({ removed, added, same }: { removed: Line[]; added: Line[]; same: boolean }, file: number, split: boolean, put: (row: Row & { kind: 'line' }) => void): void {
+function blockRows({ removed, added, same }: { removed: Line[]; added: Line[]; same: boolean }, file: number, part: number, split: boolean, put: (row: Row & { kind: 'line' }) => void): void {
   if (same) {
     added.forEach((line, i) => {
       const old = removed[i];
-      put({ kind: 'line', file, change: false, old: old && { ...old, sign: '' }, new: { ...line, sign: '' } });
+      put({ kind: 'line', file, part, change: false, old: old && { ...old, sign: '' }, new: { ...line, sign: '' } });
     });
     return;
   }
@@ -153,10 +171,10 @@ function blockRows({ removed, added, same }: { removed: Line[]; added: Line[]; s
     line.other = text(other);
     other.other = text(line);
   });
-  if (split) for (let i = 0; i < Math.max(removed.length, added.length); i++) put({ kind: 'line', file, change: i === 0, old: removed[i], new: added[i] });
+  if (split) for (let i = 0; i < Math.max(removed.length, added.length); i++) put({ kind: 'line', file, part, change: i === 0, old: removed[i], new: added[i] });
   else {
-    removed.forEach((line, i) => put({ kind: 'line', file, change: i === 0, old: line }));
-    added.forEach((line, i) => put({ kind: 'line', file, change: i === 0 && !removed.length, new: line }));
+    removed.forEach((line, i) => put({ kind: 'line', file, part, change: i === 0, old: line }));
+    added.forEach((line, i) => put({ kind: 'line', file, part, change: i === 0 && !removed.length, new: line }));
   }
 }
 
