@@ -42,4 +42,13 @@ test('settings show what retention would remove, and it is removed after a quest
   await question.getByRole('button', { name: 'Remove', exact: true }).click();
   await expect(part).toContainText("Removed: recordings' pictures: 6 (6 MB), attached files: 1 (1 MB), requests and answers: 2 (3 kB).");
   await expect(part).toContainText('There is nothing to remove.');
+
+  // Who comes to a request that was removed reads when and why.
+  const detail = 'operation op_2 was removed on 2026-11-26 by retention';
+  await page.route('**/api/human/operations/op_2?*', (route) => route.fulfill({ status: 404, contentType: 'application/problem+json', json: { title: 'Not Found', status: 404, detail } }));
+  await page.route('**/api/human/operations/op_2', (route) => route.fulfill({ status: 404, contentType: 'application/problem+json', json: { title: 'Not Found', status: 404, detail } }));
+  await app.go('history/op_2');
+  await expect(page.getByRole('heading', { name: 'Request not found' })).toBeVisible();
+  await expect(page.getByText(detail)).toBeVisible();
+  app.errors.length = 0; // the page logs the 404
 });

@@ -406,7 +406,15 @@ func (s *Service) plan(ctx context.Context) (Removal, []RemovalItem, error) {
 			}
 		}
 	}
-	var items []RemovalItem
+	items := taken(things, held)
+	if rules.Requests > 0 {
+		items, err = s.requests(ctx, items, held, p.At.Add(-rules.Requests))
+	}
+	return p, items, err
+}
+
+// taken are the things that are to be removed; held counts them no more.
+func taken(things []*thing, held map[human.OperationID]int) (items []RemovalItem) {
 	for _, t := range things {
 		if t.taken != "" {
 			items = append(items, t.RemovalItem)
@@ -417,10 +425,7 @@ func (s *Service) plan(ctx context.Context) (Removal, []RemovalItem, error) {
 			}
 		}
 	}
-	if rules.Requests > 0 {
-		items, err = s.requests(ctx, items, held, p.At.Add(-rules.Requests))
-	}
-	return p, items, err
+	return items
 }
 
 // requests adds the operations whose words are to be removed: those of which nothing else is held.

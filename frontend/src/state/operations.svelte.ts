@@ -1,9 +1,11 @@
 import { untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { Api } from '../backend/api';
+import { Problem } from '../backend/http';
 import { kindNames, kindOf } from '../kinds';
 import { snoozed } from '../lib/life';
 import type { Live, Operation, Presence } from '../lib/wire';
+import { errorText } from './sentences.svelte';
 import { ticker } from './ticker.svelte';
 
 /**
@@ -15,6 +17,8 @@ export class Operations {
   readonly presence = new SvelteMap<string, Presence>();
   /** Operations known with their details; the others came from a list. */
   readonly whole = new SvelteSet<string>();
+  /** Why the server does not have an operation that was asked for. */
+  readonly missing = new SvelteMap<string, string>();
   loaded = $state(false);
   /**
    * The time by which operations are grouped. It moves only when one wakes or falls asleep, or a day begins: thousands
@@ -69,7 +73,8 @@ export class Operations {
       return;
     }
     if (!('version' in message)) return;
-    if ((this.all.get(message.operation_id)?.version ?? 0) < message.version) this.refresh(message.operation_id);
+    if (message.type === 'removed') this.#drop(message.operation_id);
+    else if ((this.all.get(message.operation_id)?.version ?? 0) < message.version) this.refresh(message.operation_id);
     for (const listener of this.#listeners) listener(message.operation_id, message.type);
   }
 
@@ -105,12 +110,21 @@ export class Operations {
         this.#keep(op);
         this.whole.add(id);
       }
-    } catch {
+    } catch (error) {
       // The live channel comes back with what was missed, and load() reads the rest again.
       this.#wanted.delete(id);
+      if (error instanceof Problem && error.status === 404) {
+        this.#drop(id);
+        this.missing.set(id, errorText(error));
+      }
     } finally {
       this.#running.delete(id);
     }
+  }
+
+  #drop(id: string): void {
+    this.all.delete(id);
+    this.whole.delete(id);
   }
 
   #keep(op: Operation): void {

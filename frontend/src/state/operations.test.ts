@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../backend/api';
+import { Problem } from '../backend/http';
 import { sampleOperation as op } from '../lib/sample.testing';
 import type { Live, Operation } from '../lib/wire';
 import { Operations } from './operations.svelte';
@@ -24,7 +25,7 @@ function server(): { operations: Operations; asked: string[]; answer: (o: Operat
   };
 }
 
-const event = (version: number): Live => ({ type: 'claimed', seq: version, at: '2026-01-01T00:00:00Z', operation_id: 'op_1', version, by: { role: 'operator' }, data: {} });
+const event = (version: number, type: 'claimed' | 'removed' = 'claimed'): Live => ({ type, seq: version, at: '2026-01-01T00:00:00Z', operation_id: 'op_1', version, by: { role: 'operator' }, data: {} });
 
 describe('operations', () => {
   test('are asked for again when an event tells of a newer version', async () => {
@@ -42,6 +43,18 @@ describe('operations', () => {
     await s.answer(op({ version: 5 }));
     expect(s.asked).toHaveLength(2);
     expect(s.operations.all.get('op_1')?.version).toBe(5);
+  });
+
+  test('are dropped when they were removed, and it is known why', async () => {
+    const api = { operation: () => Promise.reject(new Problem(404, 'operation op_1 was removed on 2026-11-26 by retention')) } as unknown as Api;
+    const operations = new Operations(api);
+    operations.take(op({ version: 2, details: { action: 'x' } }));
+    operations.hear(event(3, 'removed'));
+    expect(operations.all.has('op_1') || operations.whole.has('op_1')).toBe(false);
+    expect(operations.missing.size).toBe(0);
+    operations.need('op_1');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(operations.missing.get('op_1')).toContain('2026-11-26');
   });
 
   test('never go back to an older version', () => {
