@@ -116,11 +116,11 @@ func main() {
 				Session:  Session{URL: "http://" + listener.Addr().String(), Token: "secret", Locale: "en"},
 				Answerer: answers(said),
 				Recorder: recorder(said),
-				Waiting: func(context.Context) ([]human.Operation, error) {
+				Waiting: func() []human.Operation {
 					return []human.Operation{
 						{ID: "op_1", AgentID: "release_bot", Description: "Roll out\napi_2", Risk: human.HighRisk},
 						{ID: "op_2", AgentID: "evil\u202e\nQuit…", Description: "Harmless\u202egnp\u200b " + strings.Repeat("x", 300)},
-					}[:min(2, pending.Load())], nil
+					}[:min(2, pending.Load())]
 				},
 				Status: func(context.Context) window.Status {
 					return window.Status{Policy: "strict", Agents: int(pending.Load()), Newer: os.Getenv("SHELL_NEWER")}
