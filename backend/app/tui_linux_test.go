@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -237,6 +238,98 @@ func TestChangesOnATerminal(t *testing.T) {
 		t.Errorf("the call was answered with %+v", op.Result)
 	}
 	term.press("q", "q")
+}
+
+// A form is filled in one field at a time, and what is wrong is said at the field, as the server would say it.
+func TestAFormOnATerminal(t *testing.T) {
+	t.Parallel()
+	schema := `{"type":"object","title":"Release","properties":{
+		"channel":{"type":"string","title":"Which channel?","description":"Where it goes first","oneOf":[{"const":"s","title":"stable\u001b[2J"},{"const":"b","title":"beta"}]},
+		"days":{"type":"array","title":"Which days?","items":{"type":"string","enum":["Mon","Tue","Wed"]},"maxItems":2},
+		"announce":{"type":"boolean","title":"Announce it?","default":true},
+		"users":{"type":"integer","title":"How many users?","minimum":1,"maximum":9},
+		"from":{"type":"string","format":"date","title":"From when?","formatMinimum":"2026-11-01"},
+		"note":{"type":"string","title":"Release note","minLength":3}},"required":["channel","users","from","note"]}`
+	for _, l := range []struct{ locale, form, optional, whole, days, users, missing, date, approved string }{
+		{"C.UTF-8", "Form", "optional", "must be of type integer", "at most 2 are allowed", "must be at most 9", "is missing", "is before 2026-11-01", "Approved."},
+		{"zh_CN.UTF-8", "表单", "可不填", "", "", "", "", "", "已批准。"},
+	} {
+		t.Run(l.locale, func(t *testing.T) {
+			t.Parallel()
+			d := newFixture(t)
+			agent := newCaller(t, d.url, strings.TrimPrefix(d.env[0], "DESKBELL_KEY="))
+			var op human.Operation
+			agent.good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": "Plan the release", "details": map[string]any{
+				"question": "How?", "options": []string{"small", "large", "none"}, "choose": "rank", "rating": map[string]int{"min": 1, "max": 5}, "response_schema": json.RawMessage(schema)}}, &op)
+			term := openPane(t, d.dir, []string{"LC_ALL=" + l.locale}, `"$0" tui --code `+d.invite(t)+`; echo over; read x`)
+			term.resize("80", "24")
+			term.opens("Plan the release")
+			term.readsTo("1  stable⟨U+001B⟩[2J")
+			term.look("page")
+			term.asks("t")
+			fill := func(at, typed, wrong string) { // a field, and what is said at it
+				term.shows(" " + at + "/9")
+				term.press("C-u", typed, "Enter")
+				if wrong != "" {
+					term.shows("! ")
+					term.shows(wrong)
+				}
+			}
+			fill("1", "2，1", "3") // all of a ranking
+			term.look("ranking")
+			fill("1", "2，1、3", "")
+			fill("2", "6", "5")
+			fill("2", "4", "")
+			fill("3", "3", `"3"`)
+			term.look("choice")
+			fill("3", "2", "")
+			fill("4", "1,2,3", l.days)
+			fill("4", "3,1", "")
+			term.shows("yes") // what it begins with
+			fill("5", "perhaps", "")
+			term.shows("! ")
+			fill("5", "n", "")
+			fill("6", "many", l.whole)
+			fill("6", "12", l.users)
+			fill("6", "7", "")
+			fill("7", "2026-10-31", l.date)
+			fill("7", "2026-12-01", "")
+			term.shows(" 8/9")
+			term.press("ok", "C-s")
+			term.shows("3")
+			term.shows("! ")
+			term.look("text")
+			term.press("C-u", "Faster 更快", "Tab")
+			term.shows(" 9/9")
+			term.press("BTab", "BTab", "BTab", "C-u", "C-s") // a needed one left out
+			term.shows(" 6/9")
+			term.shows("! " + l.missing)
+			term.press("7", "C-s")
+			waitFor(t, "an answer", func() bool {
+				d.boss.good(t, "GET", "/api/human/operations/"+string(op.ID), nil, &op)
+				return op.State == human.Completed
+			})
+			if want := `{"announce":false,"channel":"b","choice":["large","small","none"],"days":["Wed","Mon"],"from":"2026-12-01","note":"Faster 更快","rating":4,"users":7}`; string(op.Result.Response) != want {
+				t.Errorf("%s, want %s", op.Result.Response, want)
+			}
+			term.press("h")
+			// An approval with a form asks it before it approves.
+			agent.good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "approve", "description": "Drop it", "details": map[string]any{"action": "drop", "risk_level": "critical",
+				"response_schema": json.RawMessage(`{"type":"object","properties":{"backup":{"type":"string","enum":["yes","no"]}},"required":["backup"]}`)}}, &op)
+			term.opens("Drop it")
+			term.asks("a", "approve", "Tab")
+			term.shows(" 2/3")
+			term.press("1", "Enter")
+			term.shows(" 3/3")
+			term.press("C-s")
+			term.shows(l.approved)
+			d.boss.good(t, "GET", "/api/human/operations/"+string(op.ID), nil, &op)
+			if op.Result == nil || string(op.Result.Response) != `{"backup":"yes"}` {
+				t.Errorf("%+v", op.Result)
+			}
+			term.press("q", "q")
+		})
+	}
 }
 
 func (p pane) resize(width, height string) {

@@ -106,15 +106,15 @@ func typed(p answerform.Property, text string) json.RawMessage {
 	switch {
 	case p.Type == "array":
 		var all []string
-		for word := range strings.SplitSeq(text, ",") {
+		for word := range strings.SplitSeq(strings.NewReplacer("，", ",", "、", ",").Replace(text), ",") {
 			all = append(all, chosen(word))
 		}
 		value = all
 	case len(p.Choices) > 0:
 		value = chosen(text)
-	case p.Type == "boolean" && slices.Contains([]string{"y", "yes", "true"}, strings.ToLower(text)):
+	case p.Type == "boolean" && slices.Contains([]string{"y", "yes", "true", "是"}, strings.ToLower(text)):
 		value = true
-	case p.Type == "boolean" && slices.Contains([]string{"n", "no", "false"}, strings.ToLower(text)):
+	case p.Type == "boolean" && slices.Contains([]string{"n", "no", "false", "否"}, strings.ToLower(text)):
 		value = false
 	case p.Type == "number" || p.Type == "integer":
 		if n, err := strconv.ParseFloat(text, 64); err == nil {

@@ -18,6 +18,7 @@ import (
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/kind"
+	answerform "deskbell/backend/kind/form"
 	"deskbell/backend/transport/client"
 )
 
@@ -160,6 +161,10 @@ type field struct {
 	must  string // the only text it may have
 	value string // what it begins with, of several lines
 	need  bool
+
+	asks  *answerform.Property // of the request's form; nil for others
+	begin string               // its default
+	wrong string               // what is wrong with it
 	textarea.Model
 }
 
@@ -499,7 +504,7 @@ func (d *inbox) actKey(k string) tea.Cmd {
 		}
 		d.form = d.newForm(a)
 		d.lay()
-		return d.form.focus(0)
+		return d.focus(0)
 	}
 	return nil
 }
@@ -526,7 +531,7 @@ func (a act) fields(w phrases) []field {
 		if f.must != "" {
 			f.label = w.typeWord + f.must
 		}
-		f.SetValue(f.value)
+		f.SetValue(cmp.Or(f.value, f.begin))
 		list[i] = f
 	}
 	return list
@@ -555,9 +560,13 @@ func (d *inbox) acts() []act {
 	case underWay(op):
 		return d.orders()
 	case op.Kind == human.Approve:
+		asked := d.questions(op)
 		return []act{
-			{key: "a", title: w.approve, said: w.saidApprove, ask: d.deliberate(op.Risk, "approve", "", field{label: w.optional}), do: func(ctx context.Context, v []string) error {
-				return complete(ctx, human.Answer{Decision: human.Approved, HumanInput: v[len(v)-1]})
+			{key: "a", title: w.approve, said: w.saidApprove, ask: d.deliberate(op.Risk, "approve", "", append(asked, field{label: w.optional})...), do: func(ctx context.Context, v []string) error {
+				v = v[len(v)-1-len(asked):]
+				answer := human.Answer{Decision: human.Approved, HumanInput: v[len(asked)]}
+				answer.Response = response(asked, v)
+				return complete(ctx, answer)
 			}},
 			{key: "d", title: w.deny, said: w.saidDeny, ask: []field{{label: w.reason}}, do: func(ctx context.Context, v []string) error {
 				return complete(ctx, human.Answer{Decision: human.Refused, HumanInput: v[0]})
@@ -585,17 +594,22 @@ func (d *inbox) deliberate(risk human.Risk, word, must string, more ...field) []
 	return more
 }
 
-// text is the answer in words, and in the fields that the agent asked for.
+// text is the answer in words, in the form of the request, and in the fields that the agent asked for.
 func (d *inbox) text(complete func(context.Context, human.Answer) error) act {
 	w := d.words
 	a := act{key: "t", title: w.answer, said: w.saidSent}
-	names := fieldNames(d.open.op)
+	names, asked := fieldNames(d.open.op), d.questions(d.open.op)
 	for _, name := range names {
 		a.ask = append(a.ask, field{label: oneLine(name, 60)})
 	}
-	a.ask = append(a.ask, field{label: w.answer, need: len(names) == 0})
+	words := field{label: w.answer, need: len(names) == 0}
+	if len(asked) > 0 {
+		words = field{label: w.optional}
+	}
+	a.ask = append(append(a.ask, asked...), words)
 	a.do = func(ctx context.Context, v []string) error {
-		answer := human.Answer{HumanInput: v[len(names)]}
+		answer := human.Answer{HumanInput: v[len(v)-1]}
+		answer.Response = response(asked, v[len(names):])
 		for i, name := range names {
 			if v[i] != "" {
 				if answer.Fields == nil {
@@ -698,12 +712,23 @@ func (d *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
 		d.scroll = max(0, min(d.scroll+max(1, d.body()-1), len(d.lines)-d.body()))
 		return nil
 	case "tab":
-		return f.focus((f.at + 1) % len(f.fields))
+		return d.focus((f.at + 1) % len(f.fields))
 	case "shift+tab":
-		return f.focus((f.at + len(f.fields) - 1) % len(f.fields))
+		return d.focus((f.at + len(f.fields) - 1) % len(f.fields))
+	case "enter":
+		if one := &f.fields[f.at]; one.asks != nil && !one.lines() {
+			if one.wrong = d.tongue.fault(*one.asks, strings.TrimSpace(one.Value())); one.wrong == "" {
+				return d.focus(f.at + 1) // the words are the last field
+			}
+			d.fit()
+			return nil
+		}
 	case "ctrl+s":
 		if d.busy {
 			return nil
+		}
+		if i := d.wrongs(f); i >= 0 {
+			return d.focus(i)
 		}
 		values := make([]string, len(f.fields))
 		for i, field := range f.fields {
@@ -711,10 +736,10 @@ func (d *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
 			switch {
 			case field.must != "" && values[i] != field.must:
 				d.say(d.words.typeWord+field.must, true)
-				return f.focus(i)
+				return d.focus(i)
 			case field.need && values[i] == "":
 				d.say(d.words.missing+" "+field.label, true)
-				return f.focus(i)
+				return d.focus(i)
 			}
 		}
 		return d.send(f.said, func(ctx context.Context) error { return f.do(ctx, values) })
@@ -725,9 +750,16 @@ func (d *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
 	return f.update(k)
 }
 
-func (f *form) focus(i int) tea.Cmd {
+// lines says whether a field may have several lines.
+func (f *field) lines() bool {
+	return f.asks == nil || f.asks.Type == "string" && f.asks.Format == "" && len(f.asks.Choices) == 0
+}
+
+func (d *inbox) focus(i int) tea.Cmd {
+	f := d.form
 	f.fields[f.at].Blur()
 	f.at = i
+	d.fit()
 	return f.fields[i].Focus()
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 )
 
 // A readout is what an operator reads of a request. Its texts are visible ones.
@@ -206,9 +207,17 @@ func (p *readout) bottom(op human.Operation) {
 
 // request is one of the kinds that have no page of their own.
 func (p *readout) request(op human.Operation) {
+	asked, is, err := kind.Form(op)
 	if len(op.Details) > 0 {
 		p.head("Details", "详情")
-		p.fields(2, op.Details)
+		var shown []string
+		if err == nil && is {
+			shown = []string{"response_schema"}
+		}
+		p.fields(2, op.Details, shown...)
+	}
+	if err == nil && is && !op.State.Terminal() {
+		p.form(asked)
 	}
 }
 
@@ -241,6 +250,11 @@ func (p *readout) answer(op human.Operation) {
 			p.add(stylePlain, part.label+p.t(":", "："))
 		}
 		p.prose(2, stylePlain, part.text)
+	}
+	if asked, _, err := kind.Form(op); err == nil {
+		for _, line := range asked.Words(a.Response) {
+			p.prose(2, stylePlain, line)
+		}
 	}
 	for _, step := range a.Steps {
 		p.item(2, 4, stylePlain, fmt.Sprintf("%d. %s", step.Step, visible(stepLine(p.pick(stepWords[step.Verdict], ""), step.Note))))

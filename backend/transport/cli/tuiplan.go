@@ -348,5 +348,5 @@ func (d *inbox) review(e edited) tea.Cmd {
 	d.reviewed, d.scroll = &p, 0
 	d.form = d.newForm(act{title: w.sendChanges, said: w.saidSent, ask: d.deliberate(e.sum.Risk, "modify", "", field{label: w.optional}), do: do})
 	d.lay()
-	return d.form.focus(0)
+	return d.focus(0)
 }

@@ -195,7 +195,7 @@ func (d *inbox) foot() []string {
 	return nil
 }
 
-// lay breaks the open request's lines for the screen, and sizes the form.
+// lay sizes the form for the screen, and fits what is read.
 func (d *inbox) lay() {
 	if d.form != nil {
 		for i := range d.form.fields {
@@ -205,11 +205,20 @@ func (d *inbox) lay() {
 			switch {
 			case f.value != "":
 				f.SetHeight(max(3, min(8, d.height/3)))
+			case d.form.prompts():
+				if f.must == "" && f.lines() && d.height > 16 {
+					f.SetHeight(3)
+				}
 			case f.must == "" && len(d.form.fields) <= 2 && d.height > 16:
 				f.SetHeight(3)
 			}
 		}
 	}
+	d.fit()
+}
+
+// fit breaks the open request's lines for the room that the form leaves.
+func (d *inbox) fit() {
 	switch {
 	case d.reviewed != nil:
 		d.lines = d.reviewed.laid(d.width - 1)
@@ -231,15 +240,25 @@ func (d *inbox) shown() []string {
 }
 
 func (d *inbox) formLines() []string {
-	lines := []string{styleBold.Render(strings.Repeat("─", 2) + " " + d.form.title + " ")}
-	for i := range d.form.fields {
+	title := d.form.title
+	first, last := 0, len(d.form.fields)
+	if d.form.prompts() {
+		title += fmt.Sprintf(" %d/%d", d.form.at+1, last)
+		first, last = d.form.at, d.form.at+1
+	}
+	lines := []string{styleBold.Render(strings.Repeat("─", 2) + " " + title + " ")}
+	for i := first; i < last; i++ {
 		f := &d.form.fields[i]
 		label := f.label
 		if f.must == "" {
 			label += d.tongue.t(":", "：")
 		}
 		lines = append(lines, label)
+		lines = append(lines, d.choices(f)...)
 		lines = append(lines, strings.Split(f.View(), "\n")...)
+		if f.wrong != "" {
+			lines = append(lines, styleBad.Render("! "+f.wrong))
+		}
 	}
 	return lines
 }

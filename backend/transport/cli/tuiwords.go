@@ -226,7 +226,7 @@ The list
 A request           ↑ ↓ PgUp PgDn  read on     Esc  back
   a  approve, allow once, confirm a plan     m  message the agent; it waits
   d  deny, decline, cancel a plan            c  claim it, or release it
-  t  answer in words; say what to change
+  t  answer, in words or in its form; say what to change
   A permission also:  b back up first   i suggest another command   e change it
   A plan also:        e change its tasks   s confirm, ask before each task
   A running plan:     p pause, resume   s skip a task   e change   x stop
@@ -234,6 +234,8 @@ A request           ↑ ↓ PgUp PgDn  read on     Esc  back
 No single key answers. Each opens a form, and Ctrl+S sends it; of what is
 dangerous you type a word first. Keys that answer do nothing for half a second
 after a request has come up or changed.
+A form is filled in one field at a time: Enter checks a field and goes to the
+next, Tab goes there without, Ctrl+S checks all.
 Rules, recordings and settings are in the console: deskbell invite.
 `,
 }
@@ -265,7 +267,7 @@ var chinese = phrases{
 请求                ↑ ↓ PgUp PgDn  继续阅读     Esc  返回
   a  批准、允许一次、确认计划          m  给智能体发消息，让它等待
   d  拒绝、不处理、取消计划            c  认领或退回队列
-  t  用文字回答；告诉智能体要改什么
+  t  用文字或表单回答；告诉智能体要改什么
   权限还有：        b 先备份   i 建议另一条命令   e 修改
   计划还有：        e 修改任务   s 确认，并在每个任务前询问
   正在执行的计划：  p 暂停、恢复   s 跳过任务   e 修改   x 停止
@@ -273,6 +275,8 @@ var chinese = phrases{
 没有任何单个按键会作出回答：每个按键只打开表单，按 Ctrl+S 才发送；
 危险的操作要先输入一个词。请求刚出现或有变化后的半秒内，
 用来回答的按键不起作用。
+表单每次填写一栏：Enter 检查此栏并到下一栏，Tab 不检查，
+Ctrl+S 检查全部。
 规则、录制和设置在控制台中：deskbell invite。
 `,
 }
