@@ -2,6 +2,7 @@ package term_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,7 +85,11 @@ func TestATerminalEndsWithItsOperation(t *testing.T) {
 				t.Fatalf("it ended with the wrong event: %+v, %v", st, err)
 			}
 			must(t, journal(entry("op_1", by)))
-			<-p.over
+			select {
+			case <-p.over:
+			case <-time.After(20 * time.Second):
+				t.Fatal("it did not end")
+			}
 			rec, all := d.recorded("rec_1")
 			if rec.Running() || rec.Reason != "operation_ended" || !rec.Complete || len(all) != 1 {
 				t.Errorf("the recording is %+v with %d actions", rec, len(all))
@@ -101,11 +106,13 @@ func TestASlowPageHasLittleBeforeIt(t *testing.T) {
 	c, err := d.service.Connect(t.Context(), ada, "op_1")
 	must(t, err)
 	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
 	next := func() []byte {
 		for {
-			out, _, ok := c.Next(t.Context())
+			out, _, ok := c.Next(ctx)
 			if !ok {
-				t.Fatal("the terminal ended")
+				t.Fatal("the terminal ended, or nothing more came")
 			}
 			if len(out) > 0 {
 				return out

@@ -28,14 +28,11 @@ const (
 // serveSocket sends events: those after ?after, then those to come, in order and without loss.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	x := exchangeOf(r.Context())
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		p := newProblem(http.StatusUpgradeRequired, "this is a WebSocket; connect with a WebSocket client")
-		p.header = http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}}
-		s.refuse(w, r, p)
-		return
+	err := upgrades(r)
+	var head, after uint64
+	if err == nil {
+		head, err = s.deps.Queue.Head(r.Context())
 	}
-	head, err := s.deps.Queue.Head(r.Context())
-	after := head
 	if err == nil {
 		after, err = afterOf(r, head)
 	}
@@ -43,6 +40,24 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
+	s.accept(w, r, x, func(ctx context.Context, cancel context.CancelFunc, conn *websocket.Conn) {
+		s.tell(ctx, cancel, conn, x, head, after)
+	})
+}
+
+// upgrades returns an error for a request that is not for a WebSocket.
+func upgrades(r *http.Request) error {
+	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		return nil
+	}
+	p := newProblem(http.StatusUpgradeRequired, "this is a WebSocket; connect with a WebSocket client")
+	p.header = http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}}
+	return p
+}
+
+// accept makes a WebSocket of a request and closes it after use, whose ctx ends with the server, with the caller's session or key,
+// and by cancel.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, x *exchange, use func(ctx context.Context, cancel context.CancelFunc, conn *websocket.Conn)) {
 	if !s.begin() {
 		s.refuse(w, r, human.Errorf(human.Unavailable, "Deskbell is shutting down"))
 		return
@@ -56,10 +71,15 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		InsecureSkipVerify: true, // the origin was checked before, by rules of our own
 	})
 	if err != nil {
-		s.deps.Log.Debug("no WebSocket came about", "err", err)
+		s.deps.Log.Debug("no WebSocket came about", "path", r.URL.Path, "err", err)
 		return
 	}
 	defer conn.CloseNow() //nolint:errcheck // it may be closed already
+	use(ctx, cancel, conn)
+}
+
+// tell sends events to a WebSocket until it ends, and says farewell.
+func (s *Server) tell(ctx context.Context, cancel context.CancelFunc, conn *websocket.Conn, x *exchange, head, after uint64) {
 	// Reading and writing are not under ctx: its end would tear the connection down in the middle of a
 	// message, before the farewell. They get a moment more.
 	wire, hangUp := context.WithCancel(context.Background())

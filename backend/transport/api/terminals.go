@@ -20,7 +20,7 @@ type TerminalControl struct {
 	Type  string `json:"type" enum:"resize,ack"`
 	Cols  int    `json:"cols,omitempty" doc:"resize"`
 	Rows  int    `json:"rows,omitempty" doc:"resize"`
-	Bytes int    `json:"bytes,omitempty" doc:"ack: bytes of output drawn since the last one. No more is sent while a megabyte is not acknowledged."`
+	Bytes int    `json:"bytes,omitempty" doc:"ack: bytes of output drawn since the last one. No more is sent while 64 KiB are not acknowledged."`
 }
 
 type terminalInput struct {
@@ -93,10 +93,8 @@ func (s *Server) serveTerminal(c catalogue, w http.ResponseWriter, r *http.Reque
 		s.overstepped(r.Context(), x, id)
 	case c.missing != "":
 		err = human.Errorf(human.Unavailable, "this Deskbell runs without %s", c.missing)
-	case !strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
-		p := newProblem(http.StatusUpgradeRequired, "this is a WebSocket; connect with a WebSocket client")
-		p.header = http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}}
-		err = p
+	default:
+		err = upgrades(r)
 	}
 	var page *term.Connection
 	if err == nil {
@@ -107,23 +105,13 @@ func (s *Server) serveTerminal(c catalogue, w http.ResponseWriter, r *http.Reque
 		return
 	}
 	defer page.Close()
-	if !s.begin() {
-		s.refuse(w, r, human.Errorf(human.Unavailable, "Deskbell is shutting down"))
-		return
-	}
-	defer s.work.Done()
-	ctx, cancel := context.WithCancel(s.ctx)
-	defer cancel()
-	defer s.holds(x, cancel)()
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{subprotocol},
-		InsecureSkipVerify: true, // the origin was checked before, by rules of our own
+	s.accept(w, r, x, func(ctx context.Context, cancel context.CancelFunc, conn *websocket.Conn) {
+		s.draw(ctx, cancel, conn, x, id, page)
 	})
-	if err != nil {
-		s.deps.Log.Debug("no WebSocket of a terminal came about", "err", err)
-		return
-	}
-	defer conn.CloseNow() //nolint:errcheck // it may be closed already
+}
+
+// draw sends a page what its terminal prints, until one of them ends.
+func (s *Server) draw(ctx context.Context, cancel context.CancelFunc, conn *websocket.Conn, x *exchange, id human.OperationID, page *term.Connection) {
 	conn.SetReadLimit(maxTyped)
 	k := &socket{Server: s, conn: conn, wire: ctx, x: x, cancel: cancel}
 	s.work.Go(func() { k.keepAlive(ctx) })
@@ -136,6 +124,7 @@ func (s *Server) serveTerminal(c catalogue, w http.ResponseWriter, r *http.Reque
 		if !more {
 			break
 		}
+		var err error
 		if event != nil {
 			err = k.send(event)
 		} else {

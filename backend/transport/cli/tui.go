@@ -236,7 +236,7 @@ func (d *inbox) show(id human.OperationID) tea.Cmd {
 		switch op.Kind {
 		case human.Plan:
 			if o.plan, o.err = op.PlanQuestion(); o.err == nil {
-				history, _ := d.operator.PlanHistory(d.ctx, string(op.ID)) // without it the plan is read all the same
+				history, _ := d.operator.PlanHistory(d.ctx, string(op.ID)) // without it the plan is read anyway
 				p.plan(op, o.plan, history)
 			}
 		case human.Permission:

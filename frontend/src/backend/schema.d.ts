@@ -6691,7 +6691,7 @@ export interface components {
         TerminalControl: {
             /**
              * Format: int64
-             * @description ack: bytes of output drawn since the last one. No more is sent while a megabyte is not acknowledged.
+             * @description ack: bytes of output drawn since the last one. No more is sent while 64 KiB are not acknowledged.
              */
             bytes?: number;
             /**
