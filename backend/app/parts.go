@@ -111,7 +111,7 @@ func (a *App) openQueue(ctx context.Context) error {
 	}
 	a.pictures = pictures.New(a.Dir)
 	a.casts = casts.New(a.Dir)
-	a.library = library.New(library.Deps{Store: a.store.Recordings(), Pictures: a.pictures, Casts: a.casts, Operations: a.queue, Encode: pictures.Encode})
+	a.library = library.New(library.Deps{Store: a.store.Recordings(), Pictures: a.pictures, Casts: a.casts, Operations: a.queue, Files: a.queue, Encode: pictures.Encode})
 	return nil
 }
 

@@ -3,6 +3,7 @@ package human
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -55,6 +56,21 @@ const (
 	MaxAttachments    = 10
 	LargestAttachment = 10_000_000
 )
+
+// FileName is the attachment's name as that of a file in a folder: no other folder, no device, no place of its own in a page of
+// Markdown, and nothing hidden, which programs read by themselves.
+func (a Attachment) FileName() string {
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:<>"|?*`, r) {
+			return '_'
+		}
+		return r
+	}, a.Name)
+	if strings.HasPrefix(name, ".") || !filepath.IsLocal(name) {
+		return "file" + name
+	}
+	return name
+}
 
 // Picture says whether people may be shown it as an image.
 func (a Attachment) Picture() bool { return strings.HasPrefix(a.Media, "image/") }

@@ -30,6 +30,17 @@ type Input struct {
 	// is not used after the next call. One that is NotFound is left out of the guide; another error ends it.
 	// nil: without pictures.
 	Picture func(id string) (*record.Frame, error)
+
+	Files []File // attached to the work's request and answer; only a zip has them
+}
+
+// A File is an attached one.
+type File struct {
+	human.Attachment
+	Answer bool // it came with the answer, not with the request
+
+	// Read returns its bytes. One that is NotFound is only named; another error ends the guide.
+	Read func() ([]byte, error)
 }
 
 // A step is one action, or the heading of what belongs to a step of the checklist.

@@ -5,11 +5,15 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net/url"
+	"path"
 	"strings"
 	"time"
+
+	"deskbell/backend/human"
 )
 
-// Markdown writes the guide as a zip: guide.md, and pictures/01.png and so on, which it shows. Readers of
+// Markdown writes the guide as a zip: guide.md, pictures/01.png and so on, which it shows, and attachments/NAME, which it lists. Readers of
 // Markdown draw nothing over pictures, so that the marks are drawn into these copies; the recording's own
 // pictures stay as they are. It may have written a part when it fails.
 func Markdown(w io.Writer, in Input) error {
@@ -71,6 +75,9 @@ func Markdown(w io.Writer, in Input) error {
 		s.file = name
 	}
 	g.table(&page)
+	if err := g.attachments(&page, add); err != nil {
+		return err
+	}
 	fmt.Fprintf(&page, "---\n\n%s\n\n", escape(g.complete()))
 	for _, gap := range g.gaps() {
 		fmt.Fprintf(&page, "- %s\n", escape(gap))
@@ -91,6 +98,45 @@ func Markdown(w io.Writer, in Input) error {
 		return err
 	}
 	return z.Close()
+}
+
+// attachments adds the attached files, and lists them.
+func (g *guide) attachments(page *strings.Builder, add func(string, uint16) (io.Writer, error)) error {
+	if len(g.in.Files) == 0 {
+		return nil
+	}
+	fmt.Fprintf(page, "## %s\n\n", g.say.attachments)
+	taken := map[string]bool{}
+	for _, f := range g.in.Files {
+		about := []string{f.Media, fmt.Sprintf(g.say.bytes, f.Size), g.say.ofRequest}
+		if f.Answer {
+			about[2] = g.say.ofAnswer
+		}
+		data, err := f.Read()
+		if human.KindOf(err) == human.NotFound {
+			fmt.Fprintf(page, "- %s (%s)\n", escape(human.OneLine(f.Name, 200)), escape(strings.Join(append(about, g.say.gone), ", ")))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		name := f.FileName()
+		ending := path.Ext(name)
+		for n := 2; taken[strings.ToLower(name)]; n++ { // some file systems have no cases
+			name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(f.FileName(), ending), n, ending)
+		}
+		taken[strings.ToLower(name)] = true
+		file, err := add("attachments/"+name, zip.Deflate)
+		if err != nil {
+			return err
+		}
+		if _, err := file.Write(data); err != nil {
+			return err
+		}
+		fmt.Fprintf(page, "- [%s](%s) (%s)\n", escape(human.OneLine(f.Name, 200)), "attachments/"+url.PathEscape(name), escape(strings.Join(about, ", ")))
+	}
+	page.WriteString("\n")
+	return nil
 }
 
 // table writes the fields that were picked.

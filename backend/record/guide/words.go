@@ -16,6 +16,7 @@ type said struct {
 	picture, nothing, about, made, hiddenMark         string
 	effects, fields, field, value, source, selector   string
 	oneRow, rows                                      string
+	attachments, bytes, ofRequest, ofAnswer, gone     string
 	sources                                           map[human.SourceName]string
 	status                                            map[string]string
 }
@@ -41,6 +42,7 @@ var english = &said{
 	made: "Made with Deskbell from recording %s.", hiddenMark: "hidden",
 	effects: "What came of it", fields: "Picked fields", field: "Field", value: "Value", source: "Picked from", selector: "Selector",
 	oneRow: "1 more row", rows: "%d more rows",
+	attachments: "Attachments", bytes: "%d bytes", ofRequest: "came with the request", ofAnswer: "came with the answer", gone: "no longer stored",
 	sources: map[human.SourceName]string{
 		human.InputSource: "pointer and keys", human.WindowSource: "windows", human.ElementSource: "names of elements",
 		human.ScreenSource: "pictures", human.FileSource: "files", human.ClipboardSource: "clipboard", human.BrowserSource: "browser",
@@ -62,6 +64,7 @@ var chinese = &said{
 	made: "由 Deskbell 根据录制 %s 生成。", hiddenMark: "已隐藏",
 	effects: "由此引起", fields: "采集的字段", field: "字段", value: "值", source: "来源", selector: "选择器",
 	oneRow: "另有 1 行", rows: "另有 %d 行",
+	attachments: "附件", bytes: "%d 字节", ofRequest: "随请求发送", ofAnswer: "随回答发送", gone: "已不再保存",
 	sources: map[human.SourceName]string{
 		human.InputSource: "鼠标与键盘", human.WindowSource: "窗口", human.ElementSource: "界面元素名称",
 		human.ScreenSource: "图片", human.FileSource: "文件", human.ClipboardSource: "剪贴板", human.BrowserSource: "浏览器",

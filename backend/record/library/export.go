@@ -27,7 +27,7 @@ type Export struct {
 // The formats of an export. Those after JSON are of what was done in a browser.
 const (
 	HTML       = "html"       // one page that needs nothing else
-	Markdown   = "markdown"   // a zip of a page and its pictures
+	Markdown   = "markdown"   // a zip of a page, its pictures and the operation's attachments
 	JSON       = "json"       // the recording and its actions, for programs
 	Puppeteer  = "puppeteer"  // a user flow for @puppeteer/replay
 	Playwright = "playwright" // a test
@@ -70,6 +70,7 @@ func (l *Library) Export(ctx context.Context, by human.Actor, id human.Recording
 		},
 	}
 	in.Steps = kind.Steps(op)
+	in.Files = l.files(ctx, by, op)
 	name := "recording-" + r.StartedAt.UTC().Format("20060102-150405") + "-" + plain(string(id))
 	switch format {
 	case "", HTML:
@@ -104,6 +105,28 @@ func (l *Library) Export(ctx context.Context, by human.Actor, id human.Recording
 		return Export{name + ".rrweb.json", "application/json", func(w io.Writer) error { return l.film(ctx, w, id) }}, nil
 	}
 	return Export{}, human.BadField("format", "%q is not one of html, markdown, json, puppeteer, playwright, har, rrweb", human.OneLine(format, 40))
+}
+
+// files are those attached to an operation's request and to its answer, each once.
+func (l *Library) files(ctx context.Context, by human.Actor, op human.Operation) (all []guide.File) {
+	if l.deps.Files == nil {
+		return nil
+	}
+	add := func(list []human.Attachment, answer bool) {
+		for _, a := range list {
+			if !slices.ContainsFunc(all, func(f guide.File) bool { return f.ID == a.ID }) {
+				all = append(all, guide.File{Attachment: a, Answer: answer, Read: func() ([]byte, error) {
+					_, data, err := l.deps.Files.AttachmentData(ctx, by, a.ID, 0)
+					return data, err
+				}})
+			}
+		}
+	}
+	add(op.Attachments, false)
+	if op.Result != nil {
+		add(op.Result.Files, true)
+	}
+	return all
 }
 
 // uncut are the events of a recording without those from the time of an action that was removed or hidden, until the

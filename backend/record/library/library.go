@@ -29,11 +29,18 @@ type Operations interface {
 // that is not 0 and less than the frame's. Safe for concurrent use; it does not keep the frame.
 type Encoder func(w io.Writer, f *record.Frame, format string, width int) error
 
-// Deps are the parts a Library stands on. All are needed.
+// Files are what is attached to operations. AttachmentData returns the bytes of a file that by may read, NotFound for others and for
+// what was removed; with width 0 as they are.
+type Files interface {
+	AttachmentData(ctx context.Context, by human.Actor, id human.AttachmentID, width int) (human.Attachment, []byte, error)
+}
+
+// Deps are the parts a Library stands on. All are needed, except where they say otherwise.
 type Deps struct {
 	Store      record.Store
 	Pictures   record.Pictures
 	Casts      record.Casts // of terminals; nil: there are none
+	Files      Files        // nil: there are none
 	Operations Operations
 	Encode     Encoder
 }

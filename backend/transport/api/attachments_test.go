@@ -1,14 +1,18 @@
 package api
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
 	"image"
 	"image/png"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -262,5 +266,66 @@ func TestAttachmentsThatAreNamedStay(t *testing.T) {
 	must(t, files.Prune(t.Context(), h.queue.Names))
 	if _, err := files.Read(context.Background(), drafted.ID); human.KindOf(err) != human.NotFound {
 		t.Errorf("a forgotten draft's file: %v", err)
+	}
+}
+
+// The zip of a recording has what came with the request and the answer, under names that are safe and differ.
+func TestAnExportHasTheAttachments(t *testing.T) {
+	t.Parallel()
+	var files *attachments.Store
+	var ahead atomic.Int64
+	h := openFixture(t, func(_ *Deps, o *queue.Options) {
+		files = attachments.New(t.TempDir(), attachments.Options{
+			Mask: func(text string) (string, int) {
+				return strings.ReplaceAll(text, "hunter2", "•••"), strings.Count(text, "hunter2")
+			},
+			Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
+		})
+		o.Files = files
+	})
+	key := h.agent("bot")
+	m := h.recorded(key, false)
+	sent := []human.Attachment{h.attach(key, "plan.txt", []byte("step one")), h.attach(key, "a <b>?.txt", []byte("odd")), h.attach(key, ".hidden", []byte("dots"))}
+	op := h.invokeWith(key, "desktop", "Do it", sent...).operation(201)
+	must(t, h.store.Recordings().Create(t.Context(), human.Recording{ID: "rec_own", OperationID: op.ID, By: "ada", State: human.RecordingStopped, StartedAt: time.Now()}))
+	log := h.attach(h.op, "PLAN.txt", []byte("password hunter2"))
+	h.post("/api/human/complete", h.op, `{"operation_id":"`+string(op.ID)+`","human_input":"done","attachments":["`+string(log.ID)+`","`+string(sent[0].ID)+`"]}`).operation(200)
+	exported := func(id human.RecordingID, language string) (page string, all map[string]string) {
+		r := h.get("/api/recordings/"+string(id)+"/export?format=markdown&language="+language, h.op)
+		z, err := zip.NewReader(bytes.NewReader(r.body), int64(len(r.body)))
+		must(t, err)
+		all = map[string]string{}
+		for _, f := range z.File {
+			from, err := f.Open()
+			must(t, err)
+			text, err := io.ReadAll(from)
+			must(t, err)
+			if f.Name == "guide.md" {
+				page = string(text)
+			} else if strings.HasPrefix(f.Name, "attachments/") {
+				all[f.Name] = string(text)
+			}
+		}
+		return page, all
+	}
+	page, all := exported("rec_own", "en")
+	want := map[string]string{"attachments/plan.txt": "step one", "attachments/a _b__.txt": "odd", "attachments/file.hidden": "dots", "attachments/PLAN-2.txt": "password •••"}
+	if !maps.Equal(all, want) {
+		t.Errorf("%q, want %q", all, want)
+	}
+	for _, line := range []string{"## Attachments", `- [plan.txt](attachments/plan.txt) (text/plain, 8 bytes, came with the request)`, "(attachments/a%20_b__.txt)", "(attachments/PLAN-2.txt)", "came with the answer"} {
+		if !strings.Contains(strings.ReplaceAll(page, `\`, ""), line) {
+			t.Errorf("%q is not in %s", line, page)
+		}
+	}
+	// What retention removed is only named.
+	ahead.Store(int64(2 * attachments.Life)) // it removes no young file
+	_, err := files.Remove(t.Context(), sent[0].ID, time.Now(), func(context.Context, []human.OperationID) (bool, error) { return true, nil })
+	must(t, err)
+	if page, all = exported("rec_own", "zh-CN"); len(all) != 3 || !strings.Contains(page, "已不再保存") || !strings.Contains(page, "## 附件") {
+		t.Errorf("%q\n%s", all, page)
+	}
+	if page, all = exported(m.ID, "en"); len(all) != 0 || strings.Contains(page, "Attachments") {
+		t.Errorf("%q\n%s", all, page)
 	}
 }

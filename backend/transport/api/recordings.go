@@ -127,7 +127,7 @@ type (
 	}
 	exportInput struct {
 		ID       human.RecordingID `path:"id" doc:"The recording's id."`
-		Format   string            `query:"format" enum:"html,markdown,json,puppeteer,playwright,har,rrweb" doc:"One page (absent), a zip of Markdown and pictures, the actions as JSON; of a browser's recording also a user flow for @puppeteer/replay, a Playwright test, a HAR of its requests, the events of rrweb."`
+		Format   string            `query:"format" enum:"html,markdown,json,puppeteer,playwright,har,rrweb" doc:"One page (absent), a zip of Markdown, pictures and the operation's attachments, the actions as JSON; of a browser's recording also a user flow for @puppeteer/replay, a Playwright test, a HAR of its requests, the events of rrweb."`
 		Language string            `query:"language" enum:"en,zh-CN" doc:"Of the words; absent: en."`
 	}
 )

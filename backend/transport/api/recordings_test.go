@@ -75,7 +75,7 @@ func (h *fixture) openRecordings(d *Deps) {
 			return human.RecordingID("rec_live_" + string(rune('0'+ids/10)) + string(rune('0'+ids%10)))
 		},
 	}, record.Options{})
-	books := library.New(library.Deps{Store: h.store.Recordings(), Pictures: h.pictures, Operations: h.queue, Encode: pictures.Encode})
+	books := library.New(library.Deps{Store: h.store.Recordings(), Pictures: h.pictures, Operations: h.queue, Files: h.queue, Encode: pictures.Encode})
 	h.replays = library.NewReplays(books, func(ctx context.Context, list []human.Action, _ float64, progress func(replay.Played)) error {
 		for i, a := range list {
 			progress(replay.Played{ActionID: a.ID, State: "playing", Index: i})

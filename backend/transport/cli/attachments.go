@@ -134,7 +134,7 @@ func (s *shell) attachmentsSaveCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				path, err := saveNew(folder, fileName(a.Name), data)
+				path, err := saveNew(folder, a.FileName(), data)
 				if err != nil {
 					return err
 				}
@@ -175,16 +175,6 @@ func chosen(all []cameFile, id string, wanted []string) (out []cameFile, err err
 		}
 	}
 	return out, nil
-}
-
-// fileName is a name that someone else chose, as that of a file in a folder: no other folder, no device, and nothing hidden, which programs
-// read by themselves.
-func fileName(name string) string {
-	name = strings.NewReplacer("/", "_", `\`, "_", ":", "_", "\x00", "_").Replace(name)
-	if strings.HasPrefix(name, ".") || !filepath.IsLocal(name) {
-		return "file" + name
-	}
-	return name
 }
 
 // saveNew writes a file under a name that is not taken: the given one, or that with a number.

@@ -379,7 +379,8 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export RECORDING",
 		Short: "Write a recording to a file, without what was removed or masked",
-		Long: "Write a recording to a file: one page of HTML with everything in it, a zip of Markdown and pictures, or JSON.\n" +
+		Long: "Write a recording to a file: one page of HTML with everything in it, a zip of Markdown, pictures\n" +
+			"and the files attached to the request and the answer, or JSON.\n" +
 			"Without --output the file is written into this folder, under a new name.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

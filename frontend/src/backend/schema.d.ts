@@ -10863,7 +10863,7 @@ export interface operations {
     exportRecording: {
         parameters: {
             query?: {
-                /** @description One page (absent), a zip of Markdown and pictures, the actions as JSON; of a browser's recording also a user flow for @puppeteer/replay, a Playwright test, a HAR of its requests, the events of rrweb. */
+                /** @description One page (absent), a zip of Markdown, pictures and the operation's attachments, the actions as JSON; of a browser's recording also a user flow for @puppeteer/replay, a Playwright test, a HAR of its requests, the events of rrweb. */
                 format?: "html" | "markdown" | "json" | "puppeteer" | "playwright" | "har" | "rrweb";
                 /** @description Of the words; absent: en. */
                 language?: "en" | "zh-CN";
