@@ -126,6 +126,9 @@ func (w keptWork) check(t *testing.T, boss *caller) (rec human.Recording, file h
 		text := func(path string) string { return boss.text(t, path) }
 		picture, cast := text("/api/recordings/"+string(w.rec)+"/pictures/"+w.picture), text("/api/recordings/"+string(w.rec)+"/cast")
 		actions, data := text("/api/recordings/"+string(w.rec)+"/actions"), text("/api/attachments/"+string(w.file))
+		var op human.Operation
+		boss.good(t, "GET", "/api/human/operations/"+string(w.op), nil, &op)
+		named, _ := op.Attached(w.file)
 		evidence := ""
 		if w.age >= 0 {
 			evidence = text("/api/human/operations/" + string(w.op) + "/evidence/e1")
@@ -142,6 +145,7 @@ func (w keptWork) check(t *testing.T, boss *caller) (rec human.Recording, file h
 			"cast":     strings.Contains(cast, "by retention") == (rec.PicturesRemoved != nil),
 			"actions":  strings.Contains(actions, "by retention") == (rec.Removed != nil) && strings.Contains(actions, w.picture) == (rec.PicturesRemoved == nil),
 			"file":     strings.Contains(data, "by retention") == (file.Removed != nil) && strings.HasPrefix(data, "note ") == (file.Removed == nil),
+			"name":     named.ID == w.file && (named.Removed == nil) == (file.Removed == nil),
 			"evidence": w.age < 0 || strings.Contains(evidence, "by retention") == (rec.PicturesRemoved != nil),
 		} {
 			if !is {

@@ -48,7 +48,7 @@ type Attachment struct {
 	Check  AttachmentCheck `json:"check" enum:"clean,masked,not_checked" doc:"Whether it was looked through for secrets. Only texts that operators attach are."`
 	Masked int             `json:"masked,omitempty" doc:"How many secrets were found and masked."`
 
-	Removed *time.Time `json:"removed_at,omitempty" doc:"When retention removed its bytes; only where one file is asked for."`
+	Removed *time.Time `json:"removed_at,omitempty" doc:"When retention removed its bytes."`
 }
 
 // MaxAttachments is how many files a request may have, and an answer. LargestAttachment bounds each, in bytes; its type may allow fewer.

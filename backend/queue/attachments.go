@@ -129,6 +129,28 @@ func (q *Queue) Attachment(ctx context.Context, by human.Actor, id human.Attachm
 	return a, err
 }
 
+// Marked is the operation, its files of the request and the answer with the time at which retention removed their bytes. Where that cannot
+// be read they count as there. It looks at the disk once for each file.
+func (q *Queue) Marked(ctx context.Context, op human.Operation) human.Operation {
+	if q.opts.Files == nil {
+		return op
+	}
+	mark := func(files []human.Attachment) []human.Attachment {
+		files = slices.Clone(files)
+		for i, a := range files {
+			files[i].Removed, _ = q.opts.Files.Removed(ctx, a.ID)
+		}
+		return files
+	}
+	op.Attachments = mark(op.Attachments)
+	if op.Result != nil && len(op.Result.Files) > 0 {
+		result := *op.Result
+		result.Files = mark(result.Files)
+		op.Result = &result
+	}
+	return op
+}
+
 // AttachmentData returns a file that by may read (see Attachment): its bytes as they are, or with a width those of a JPEG of at
 // most so many pixels across.
 func (q *Queue) AttachmentData(ctx context.Context, by human.Actor, id human.AttachmentID, width int) (human.Attachment, []byte, error) {

@@ -1,4 +1,6 @@
-import { accessible, expect, fits, resize, test, type Agent } from './support/test';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { accessible, accessibleInBothThemes, expect, fits, resize, test, type Agent } from './support/test';
 
 /** Stores a file for a request, and returns its id. */
 async function attach(bot: Agent, name: string, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
@@ -35,4 +37,18 @@ test('files of an approval are shown with it, and its bytes and theirs are what 
   await expect(app.page.getByRole('dialog')).toHaveCount(0);
   await resize(app.page, 400);
   await fits(app.page);
+});
+
+test('a file that retention removed says so in the list, and cannot be opened', async ({ app, bot, server }) => {
+  const [gone, there] = [await attach(bot, 'before.txt', new TextEncoder().encode('old')), await attach(bot, 'after.txt', new TextEncoder().encode('new'))];
+  const op = await bot.ring({ action_type: 'feedback', description: 'Which is right?', ...{ attachments: [gone, there] } });
+  // As retention leaves it: nothing here is old enough.
+  await writeFile(path.join(server.dir, 'attachments', gone.replace('att_', ''), 'removed'), '2026-11-20T12:00:00Z');
+  await app.open();
+  await app.openOperation(op.operation_id);
+  const files = app.page.getByRole('listitem').filter({ hasText: '.txt' });
+  await expect(files.filter({ hasText: 'before.txt' })).toContainText(/removed on .*20.* by retention/);
+  await expect(app.button('Download before.txt')).toHaveCount(0);
+  await expect(app.button('Download after.txt')).toBeVisible();
+  await accessibleInBothThemes(app.page);
 });

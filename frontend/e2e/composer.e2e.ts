@@ -1,6 +1,11 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
 import { McpClient } from './support/mcp';
 import { Screen } from './support/screen';
 import { Server, type Operation } from './support/server';
+import type { Locator } from '@playwright/test';
 import { accessible, accessibleInBothThemes, Console, expect, fits, mod, resize, test, type Agent } from './support/test';
 
 interface Result {
@@ -268,6 +273,107 @@ test('files are picked, pasted and dropped; a picture is cropped and masked firs
   expect(result?.attachments).toHaveLength(2);
   const got = await fetch(`${server.url}/api/attachments/${result?.attachments?.find((one) => one.startsWith('att_')) ?? ''}`, { headers: { Authorization: `Bearer ${bot.secret}` } });
   expect(got.ok).toBe(true);
+});
+
+/** A PNG with a text chunk after its header. */
+function commented(png: Buffer, comment: string): Buffer {
+  const body = Buffer.from(`tEXtComment\0${comment}`, 'latin1');
+  const [size, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  size.writeUInt32BE(body.length - 4);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([png.subarray(0, 33), size, body, sum, png.subarray(33)]);
+}
+
+/** Drops a file of this machine on a place of the page, by the events of a real drag. */
+async function drop(app: Console, file: string, on: Locator): Promise<void> {
+  const box = await on.boundingBox();
+  const cdp = await app.page.context().newCDPSession(app.page);
+  const data = { items: [], files: [file], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) await cdp.send('Input.dispatchDragEvent', { type, x: (box?.x ?? 0) + 20, y: (box?.y ?? 0) + 20, data });
+}
+
+test('a file is dropped, and what is masked in it is nowhere in what the agent gets or the server keeps', async ({ app, bot, server }) => {
+  const { id } = await ask(bot, 'bash', { command: 'terraform plan' }, 'Unlock the state');
+  await app.open();
+  await app.openOperation(id);
+  const files = app.page.getByRole('region', { name: 'Attachments' }).getByRole('listitem');
+  const [first, second] = [[201, 37, 144], [17, 233, 99]] as const;
+  const area = { x: 40, y: 30, w: 80, h: 40 };
+  const plain = await app.page.evaluate(([one, other, { x, y, w, h }]) => {
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [200, 100];
+    const c = canvas.getContext('2d');
+    if (!c) return '';
+    c.fillStyle = '#3377aa';
+    c.fillRect(0, 0, 200, 100);
+    for (let i = 0; i < w; i++) {
+      for (let j = 0; j < h; j++) {
+        c.fillStyle = `rgb(${((i + j) % 2 ? one : other).join(',')})`;
+        c.fillRect(x + i, y + j, 1, 1);
+      }
+    }
+    return canvas.toDataURL('image/png').split(',')[1] ?? '';
+  }, [first, second, area] as const);
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'deskbell-drop-'));
+  try {
+    const file = path.join(folder, 'desk.png');
+    await writeFile(file, commented(Buffer.from(plain, 'base64'), 'the vault opens with 4182'));
+    await drop(app, file, answer(app));
+    const dialog = app.page.getByRole('dialog', { name: 'Mark the screenshot?' });
+    await dialog.getByRole('button', { name: 'Mask', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Add in the middle' }).click();
+    for (const [name, value] of [['Width', area.w], ['Height', area.h], ['X', area.x], ['Y', area.y]] as const) {
+      await dialog.getByRole('spinbutton', { name, exact: true }).fill(`${value}`);
+      await dialog.getByRole('spinbutton', { name, exact: true }).blur();
+    }
+    await dialog.getByRole('button', { name: 'Attach', exact: true }).click();
+    await expect(files.filter({ hasText: 'desk.png' })).toContainText('200×100');
+    await expect(app.page.getByText(/^Draft saved \d\d/)).toBeVisible();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  await answer(app).fill('See the picture');
+  await verdict(app, 'Done').click();
+  await app.button('Send answer').click();
+  const { result } = await bot.until(id, (op) => !!op.result);
+  expect(result?.attachments).toHaveLength(1);
+  const get = async (more: string): Promise<Buffer> => {
+    const got = await fetch(`${server.url}/api/attachments/${result?.attachments?.[0]}${more}`, { headers: { Authorization: `Bearer ${bot.secret}` } });
+    expect(got.ok).toBe(true);
+    return Buffer.from(await got.arrayBuffer());
+  };
+  /** How many pixels are near a color of the pattern, and how many within the area are not black. */
+  const pixels = (bytes: Buffer): Promise<{ secret: number; bright: number; width: number }> =>
+    app.page.evaluate(async ([text, one, other, { x, y, w, h }]) => {
+      const image = await createImageBitmap(new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))]));
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const c = canvas.getContext('2d');
+      c?.drawImage(image, 0, 0);
+      const all = c?.getImageData(0, 0, image.width, image.height).data ?? [];
+      let [secret, bright] = [0, 0];
+      for (let at = 0; at < all.length; at += 4) {
+        const rgb = [0, 1, 2].map((n) => all[at + n] ?? 0);
+        if ([one, other].some((color) => color.every((part, n) => Math.abs(part - (rgb[n] ?? 0)) < 40))) secret++;
+        const [column, row] = [(at / 4) % image.width, Math.floor(at / 4 / image.width)];
+        if (column >= x && column < x + w && row >= y && row < y + h && Math.max(...rgb) > 40) bright++;
+      }
+      return { secret, bright, width: image.width };
+    }, [bytes.toString('base64'), first, second, area] as const);
+  expect((await pixels(Buffer.from(plain, 'base64'))).secret).toBe(area.w * area.h);
+  const stored = await get('');
+  expect(await pixels(stored)).toEqual({ secret: 0, bright: 0, width: 200 });
+  expect((await pixels(await get('?width=100'))).secret).toBe(0);
+  // Nor does a file beside it have the picture as it was, or what it said in words.
+  const kept = await readdir(path.join(server.dir, 'attachments'), { recursive: true, withFileTypes: true });
+  let pictures = 0;
+  for (const entry of kept.filter((one) => one.isFile())) {
+    const bytes = await readFile(path.join(entry.parentPath, entry.name));
+    expect(bytes.includes('4182')).toBe(false);
+    if (bytes.subarray(1, 4).toString() !== 'PNG') continue;
+    pictures++;
+    expect((await pixels(bytes)).secret).toBe(0);
+  }
+  expect(pictures).toBe(1);
 });
 
 test('a step has its own note and screenshot, of the desktop the server runs on', async ({ page }) => {

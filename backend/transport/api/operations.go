@@ -324,7 +324,7 @@ func (s *Server) view(by human.Actor, op human.Operation) *Operation {
 	if op.Together {
 		op.Draft, op.Drafts = op.DraftOf(by), nil
 	}
-	v := &Operation{Operation: op.Named()}
+	v := &Operation{Operation: s.deps.Queue.Marked(s.ctx, op.Named())}
 	if by.Role == human.Operator && (!op.State.Terminal() || op.DeliveredAt == nil) {
 		p := s.deps.Queue.PresenceOf(op.ID)
 		v.Presence = &p

@@ -3001,7 +3001,7 @@ export interface components {
             name: string;
             /**
              * Format: date-time
-             * @description When retention removed its bytes; only where one file is asked for.
+             * @description When retention removed its bytes.
              */
             removed_at?: string;
             /**
