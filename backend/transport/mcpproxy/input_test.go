@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -349,5 +351,45 @@ func TestAFormThatCannotBeShownIsSaid(t *testing.T) {
 		if got := called(t, connect(t, transport, modernVersion, nil), "rounds", nil); !strings.Contains(got, "asks for a password") {
 			t.Errorf("%s: %q", way, got)
 		}
+	}
+}
+
+// How long a call may take depends on the client, which says its name at the beginning or in each request.
+func TestTheClientIsKnownByItsName(t *testing.T) {
+	first := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"protocolVersion":"2025-11-25","clientInfo":{"name":"claude-code","version":"2"}}}`
+	l := newLines(newChecker(allowAll, Options{}), &writer{w: io.Discard}, func(message, []byte) error { return nil })
+	defer l.checker.close()
+	if got := l.caller(read([]byte(aCall))).name; got != "" {
+		t.Error(got)
+	}
+	if err := l.take(t.Context(), []byte(first+"\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.caller(read([]byte(aCall))).name; got != "claude-code" {
+		t.Error(got)
+	}
+	modern := read([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x","_meta":{"io.modelcontextprotocol/clientInfo":{"name":"opencode"}}}}`))
+	if got := clientName(modern); got != "opencode" {
+		t.Error(got)
+	}
+	u := serveTools(t, false, false)
+	f, err := Remote{URL: u.URL + "/mcp"}.Face(allowAll, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(first))
+	r.Header.Set("Content-Type", plainJSON)
+	r.Header.Set("Accept", plainJSON+", "+eventStream)
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	r.Header.Set(sessionHeader, w.Header().Get(sessionHeader))
+	if got := f.caller(&stream{}, r, read([]byte(aCall))).name; got != "claude-code" {
+		t.Errorf("%q: %d %s", got, w.Code, w.Body)
+	}
+	last := httptest.NewRequestWithContext(t.Context(), http.MethodDelete, "http://127.0.0.1/mcp", nil)
+	last.Header = r.Header
+	if f.ServeHTTP(httptest.NewRecorder(), last); f.session(last) != nil {
+		t.Error("a session that ended is still known")
 	}
 }
