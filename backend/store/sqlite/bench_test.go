@@ -281,3 +281,51 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRemoveRequests measures what retention of words costs among DESKBELL_BENCH_OPERATIONS (100,000): removing the oldest
+// hundred, and writing the file anew; no append is answered meanwhile.
+func BenchmarkRemoveRequests(b *testing.B) {
+	n, err := strconv.Atoi(os.Getenv("DESKBELL_BENCH_OPERATIONS"))
+	if err != nil {
+		n = 100_000
+	}
+	s, err := Open(b.Context(), b.TempDir(), Options{Key: journaltest.Key})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	load(b, s, n)
+	head, err := s.Head(b.Context())
+	if err == nil {
+		err = s.Outbox().Post(b.Context(), head, "", nil, epoch)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	info, err := os.Stat(s.file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	from := 2
+	var removing, scrubbing time.Duration
+	for b.Loop() {
+		var ids []human.OperationID
+		for range 100 {
+			ids = append(ids, human.OperationID(fmt.Sprintf("op_%026d", from)))
+			from++
+		}
+		start := time.Now()
+		if removed, err := s.RemoveRequests(b.Context(), ids, longAfter, longAfter); err != nil || len(removed) < 90 {
+			b.Fatal(len(removed), err)
+		}
+		removing += time.Since(start)
+		start = time.Now()
+		if err := s.Scrub(b.Context(), func(context.Context, func(human.OperationID) (bool, error)) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+		scrubbing += time.Since(start)
+	}
+	b.ReportMetric(float64(removing.Milliseconds())/float64(b.N), "ms/hundred")
+	b.ReportMetric(float64(scrubbing.Milliseconds())/float64(b.N), "ms/scrub")
+	b.ReportMetric(float64(info.Size())/1e6, "MB")
+}

@@ -151,14 +151,10 @@ func (p *parts) remove(ctx context.Context, conn *sql.Conn, n uint64) error {
 	return err
 }
 
-// optimize writes each part anew that has words of removed rows, or is not in one piece.
-func (p *parts) optimize(ctx context.Context, conn *sql.Conn) error {
-	for part := range p.firsts {
-		if _, err := conn.ExecContext(ctx, fmt.Sprintf(`INSERT INTO %s_%d (%[1]s_%[2]d) VALUES ('optimize')`, p.name, part+1)); err != nil {
-			return err
-		}
-	}
-	return nil
+// optimize writes a part anew that has words of removed rows, or is not in one piece.
+func (p *parts) optimize(ctx context.Context, conn *sql.Conn, part int) error {
+	_, err := conn.ExecContext(ctx, fmt.Sprintf(`INSERT INTO %s_%d (%[1]s_%[2]d) VALUES ('optimize')`, p.name, part))
+	return err
 }
 
 // statements returns those of a part; they are kept until another part's are asked for.

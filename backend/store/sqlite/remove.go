@@ -162,7 +162,7 @@ func (w *writer) remove(ctx context.Context, n uint64, op human.Operation, seq u
 	}
 	for _, statement := range []string{
 		`UPDATE journal SET payload = '', details = NULL, context = NULL WHERE operation_id = ? AND type <> 'removed'`,
-		`DELETE FROM operations WHERE operation_id = ?`, `DELETE FROM summaries WHERE operation_id = ?`, `DELETE FROM recordings WHERE operation_id = ?`,
+		`DELETE FROM operations WHERE n = (SELECT seq FROM journal WHERE operation_id = ? AND version = 1)`, `DELETE FROM summaries WHERE operation_id = ?`, `DELETE FROM recordings WHERE operation_id = ?`,
 	} {
 		if _, err := w.conn.ExecContext(ctx, statement, op.ID); err != nil {
 			return nil, err
@@ -299,6 +299,9 @@ func (s *Store) Scrub(ctx context.Context, others func(context.Context, func(hum
 		return gone, s.fail(ctx, err)
 	})
 	if err == nil {
+		err = s.optimize(ctx)
+	}
+	if err == nil {
 		err = s.bare(ctx, func(ctx context.Context, w *writer) error { return w.rewrite(ctx) })
 	}
 	if err != nil {
@@ -332,16 +335,30 @@ func (s *Store) Scrub(ctx context.Context, others func(context.Context, func(hum
 	return s.change(ctx, `DELETE FROM meta WHERE key = ?`, scrubKey)
 }
 
-// rewrite writes the whole file anew, with nothing in it that was deleted.
-func (w *writer) rewrite(ctx context.Context) error {
-	for _, p := range []*parts{&w.parts, &w.decided} {
-		if err := p.load(ctx, w.conn); err != nil {
-			return err
-		}
-		if err := p.optimize(ctx, w.conn); err != nil {
-			return err
+// optimize writes the parts of the full-text indexes anew, one at a time: what is appended waits for one.
+func (s *Store) optimize(ctx context.Context) error {
+	for _, of := range []func(*writer) *parts{func(w *writer) *parts { return &w.parts }, func(w *writer) *parts { return &w.decided }} {
+		for part, last := 1, 1; part <= last; part++ {
+			err := s.bare(ctx, func(ctx context.Context, w *writer) error {
+				p := of(w)
+				if err := p.load(ctx, w.conn); err != nil {
+					return err
+				}
+				if last = len(p.firsts); part > last {
+					return nil
+				}
+				return p.optimize(ctx, w.conn, part)
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// rewrite writes the whole file anew, with nothing in it that was deleted.
+func (w *writer) rewrite(ctx context.Context) error {
 	// In memory, the copy that SQLite makes would take as much of it as the file is large.
 	if _, err := w.conn.ExecContext(ctx, `PRAGMA temp_store = FILE`); err != nil {
 		return err
