@@ -61,6 +61,9 @@ const leaves = (event: KeyboardEvent): boolean => event.ctrlKey && event.shiftKe
 
 const arming = 500;
 
+/** Names of what draws without a graphics card. */
+const imitated = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+
 interface Placed {
   id: string;
   start: IMarker;
@@ -186,7 +189,10 @@ export class Xterm implements Drawn {
   #accelerate(): void {
     const context = document.createElement('canvas').getContext('webgl2', { failIfMajorPerformanceCaveat: true });
     if (!context) return;
+    // Chromium calls its own imitation no caveat.
+    const said: unknown = context.getParameter(context.getExtension('WEBGL_debug_renderer_info')?.UNMASKED_RENDERER_WEBGL ?? context.RENDERER);
     context.getExtension('WEBGL_lose_context')?.loseContext();
+    if (imitated.test(String(said))) return;
     try {
       const addon = new WebglAddon();
       addon.onContextLoss(() => addon.dispose());
