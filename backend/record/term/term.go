@@ -147,7 +147,7 @@ const (
 	maxCommands = 500       // that State lists
 	maxRecorded = 5000      // commands of one recording
 	maxPending  = 4 << 20   // bytes that wait to be masked
-	maxUnacked  = 64 << 10  // bytes before the page: what a key prints comes after them
+	maxUnacked  = 32 << 10  // bytes before the page: what a key prints comes after them
 	maxSnapshot = 256 << 10 // of the last output, for who connects
 	flushPause  = 2 * time.Second
 	echoPause   = 100 * time.Millisecond
