@@ -49,11 +49,12 @@ const removeWhere = `open = 0 AND updated < ?
 	AND NOT EXISTS (SELECT 1 FROM attempts AS a WHERE a.dismissed = 0 AND instr(a.data, o.operation_id) > 0)`
 
 // RemoveRequests implements retention.Requests.
-func (s *Store) RemoveRequests(ctx context.Context, ids []human.OperationID, since, at time.Time) (removed []human.OperationID, err error) {
+func (s *Store) RemoveRequests(ctx context.Context, ids []human.OperationID, since, at time.Time) ([]human.OperationID, error) {
 	if s.key == nil {
 		return nil, human.Errorf(human.Internal, "there is no key to sign with that requests were removed")
 	}
-	err = s.bare(ctx, func(ctx context.Context, w *writer) error {
+	var removed []human.OperationID
+	err := s.bare(ctx, func(ctx context.Context, w *writer) error {
 		// The full-text index has all that it is to forget.
 		if err := w.index(ctx); err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -439,4 +441,59 @@ func TestRemovingAnything(t *testing.T) {
 		}
 		h.open(signing)
 	})
+}
+
+// Removing and writing the file anew disturb neither who appends nor who reads.
+func TestRemovingBesideOthers(t *testing.T) {
+	h := answers(t, 60)
+	h.posted()
+	ctx, stop := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	var appended atomic.Int64
+	for worker := range 4 {
+		others.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				id := human.OperationID(fmt.Sprintf("op_beside_%d_%d", worker, i))
+				e := ring("beside")
+				e.At = epoch
+				if _, err := h.Append(context.Background(), id, 0, e); err != nil {
+					t.Errorf("Append: %v", err)
+					return
+				}
+				appended.Add(1)
+			}
+		})
+		others.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := h.List(context.Background(), queue.Filter{Text: "answered"}); err != nil {
+					t.Errorf("List: %v", err)
+				}
+				for _, err := range h.Read(context.Background(), 0) {
+					if err != nil {
+						t.Errorf("Read: %v", err)
+					}
+				}
+			}
+		})
+	}
+	for i := range 6 {
+		var ids []human.OperationID
+		for n := range 10 {
+			ids = append(ids, human.OperationID(fmt.Sprintf("op_%d", i*10+n)))
+		}
+		if removed := h.remove(ids...); len(removed) != 10 {
+			t.Errorf("removed %v", removed)
+		}
+		h.scrub()
+		if audit := h.audit(); len(audit.Found) > 0 || audit.Removed != uint64(20*(i+1)) {
+			t.Errorf("%+v", audit)
+		}
+	}
+	stop()
+	others.Wait()
+	entries := 120 + 60 + uint64(appended.Load())
+	if audit := h.audit(); len(audit.Found) > 0 || audit.Entries != entries || audit.Removed != 120 {
+		t.Errorf("%+v, want %d entries", audit, entries)
+	}
+	h.wantIDs(queue.Filter{Text: "answered"})
 }
