@@ -110,4 +110,31 @@ describe('a server that asks, and a client that cannot be asked', () => {
       await client.close()
     }
   })
+
+  test('an answer may come later than a client waits, with progress too', async () => {
+    const client = new Client2(info, { versionNegotiation: { mode: 'auto' } })
+    await client.connect(new Stdio2({
+      command: program, args: ['mcp-proxy', '--name', 'modern', '--agent', 'late', '--patience', '2s', '--', process.execPath, '-e', modern], env: bell.environment(), stderr: 'ignore',
+    }))
+    try {
+      const call = () => client.callTool({ name: 'greet', arguments: {} }, { onprogress: () => undefined })
+      const op = await (async () => {
+        const first = call()
+        const asked = await bell.rung('late', 'The MCP server modern asks: Your name?')
+        const said = JSON.stringify(await first)
+        assert.ok(said.includes(asked.operation_id) && said.includes('same arguments again'), said)
+        return asked
+      })()
+      await bell.complete(op.operation_id, { response: { name: 'Ada' } })
+      let next = call()
+      await bell.complete((await bell.rung('late', 'The MCP server modern asks: Your town?')).operation_id, { response: { town: 'Turin' } })
+      await until('the greeting comes', async () => {
+        if (JSON.stringify(await next).includes('Ada of Turin')) return true
+        next = call()
+        return false
+      })
+    } finally {
+      await client.close()
+    }
+  })
 })
