@@ -48,7 +48,7 @@ func TestWhatWasSnoozedIsShownAndSeenAgain(t *testing.T) {
 			t.Errorf("it is noted again and again: version %d, then %d", before, op.Version)
 		}
 		if agents, err := q.History(t.Context(), bot, op.ID); err != nil || len(agents) != 1 {
-			t.Errorf("the agent is told of %v, %v", agents, err)
+			t.Errorf("the agent was told %v, %v", agents, err)
 		}
 	})
 }

@@ -1,8 +1,9 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { execFileSync } from 'node:child_process';
 import { seedPlans, seedRun } from './support/plans';
+import { removable } from './support/retained';
 import { Screen } from './support/screen';
 import { Home } from './support/home';
 import { record, seed, visit } from './support/seeds';
@@ -112,6 +113,42 @@ const changed = async (app: Console, ids: Record<string, string>): Promise<void>
 const client = async (app: Console, id: string): Promise<void> => {
   await app.go('agents');
   await app.page.locator(`[data-client="${id}"] .open`).click();
+};
+
+/** What retention would remove, in the settings; then the question before it is removed now. */
+const retains = (asked = false) => async (app: Console): Promise<void> => {
+  await app.page.route('**/api/retention/preview', (route) => route.fulfill({ json: removable }));
+  await app.go('settings');
+  const part = app.page.getByRole('region', { name: /^(What retention removes|将移除的内容)/ });
+  await part.getByRole('button').first().evaluate((button) => button.scrollIntoView({ block: 'end' }));
+  if (!asked) return;
+  await part.getByRole('button').first().click();
+  await expect(app.page.getByRole('dialog')).toBeVisible();
+};
+/** A request of which retention removed a file. */
+const withoutFile = async (app: Console, ids: Record<string, string>): Promise<void> => {
+  if (!ids.files) {
+    const { server } = app;
+    const bot = await server.agent('archive-bot');
+    const files = await Promise.all(['before.txt', 'a-rather-long-name-of-a-report-of-all-invoices-2026-11.csv'].map(async (name) => {
+      const response = await fetch(`${server.url}/api/attachments?name=${name}`, { method: 'POST', headers: { Authorization: `Bearer ${bot.secret}` }, body: `date,amount\n${name}\n` });
+      return ((await response.json()) as { attachment_id: string }).attachment_id;
+    }));
+    ids.files = (await bot.ring({ action_type: 'feedback', description: 'Which of the two lists is right?', ...{ attachments: files } })).operation_id;
+    await writeFile(path.join(server.dir, 'attachments', (files[0] ?? '').replace('att_', ''), 'removed'), '2026-11-20T12:00:00Z');
+  }
+  await app.openOperation(ids.files);
+  await app.page.waitForLoadState('networkidle');
+};
+/** A recording that retention removed. */
+const removedRecording = async (app: Console): Promise<void> => {
+  await app.page.route(/\/api\/recordings\/rec_[^/]+$/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), removed_at: '2026-11-20T12:00:00Z' } });
+  });
+  const { recordings } = await app.server.operator.call<{ recordings: { recording_id: string }[] }>('GET', '/api/recordings');
+  await app.go(`recordings/${recordings[0]?.recording_id}`);
+  await expect(app.page.getByText(/by retention|按保留期限/).first()).toBeVisible();
 };
 
 function clientViews(): View[] {
@@ -438,6 +475,12 @@ const views: View[] = [
   { name: 'permission', docs: true, size: { width: 1280, height: 900 }, show: permission },
   { name: 'statistics', show: async (app) => app.go('history/statistics').then(() => settled(app)) },
   { name: 'palette-search', show: async (app) => { await app.go('inbox'); await app.press(`${mod}+k`); await app.page.keyboard.type('lock'); await app.page.waitForLoadState('networkidle'); } },
+  { name: 'retention', show: retains() },
+  { name: 'retention-question', show: retains(true) },
+  { name: 'narrow-retention', size: { width: 640, height: 800 }, show: retains() },
+  { name: 'removed-file', show: withoutFile },
+  { name: 'narrow-removed-file', size: { width: 640, height: 800 }, show: withoutFile },
+  { name: 'removed-recording', show: removedRecording },
   ...planViews(),
   ...clientViews(),
   ...phoneViews,

@@ -1,3 +1,4 @@
+import { nothing, removable } from './support/retained';
 import { accessibleInBothThemes, expect, test } from './support/test';
 
 // What is removed is tested with the server (backend/app/retention_test.go): nothing here is old enough. The page is shown what a server
@@ -12,17 +13,11 @@ test('settings show what retention would remove, and it is removed after a quest
   await expect(row).toContainText('Settings file');
   await expect(part).toContainText('There is nothing to remove.');
 
-  const none = { off: false, at: '2026-11-26T12:00:00Z', bytes: 5_000_000, pictures: { count: 0, bytes: 0 }, attachments: { count: 0, bytes: 0 }, recordings: { count: 0, bytes: 0 }, requests: { count: 0, bytes: 0 }, removed_bytes: 0, items: [], more: 0 };
-  const item = { operation_id: 'op_1', ended_at: '2026-10-01T12:00:00Z', bytes: 1_000_000, why: 'age' };
-  const plan = {
-    ...none, bytes: 12_000_000, pictures: { count: 6, bytes: 6_000_000 }, attachments: { count: 1, bytes: 1_000_000 }, requests: { count: 2, bytes: 3_000 }, removed_bytes: 7_003_000, more: 1,
-    items: [{ ...item, what: 'attachment', attachment_id: 'att_1' }, ...[1, 2, 3, 4, 5, 6].map((n) => ({ ...item, what: 'pictures', recording_id: `rec_${n}` })), { ...item, what: 'request', operation_id: 'op_2' }, { ...item, what: 'request', operation_id: 'op_3' }],
-  };
   let ran = false;
-  await page.route('**/api/retention/preview', (route) => route.fulfill({ json: ran ? none : plan }));
+  await page.route('**/api/retention/preview', (route) => route.fulfill({ json: ran ? nothing : removable }));
   await page.route('**/api/retention/run', (route) => {
     ran = true;
-    return route.fulfill({ json: plan });
+    return route.fulfill({ json: removable });
   });
   await app.go('inbox');
   await app.go('settings');
@@ -35,7 +30,7 @@ test('settings show what retention would remove, and it is removed after a quest
 
   await part.getByRole('button', { name: 'Remove now' }).click();
   const question = page.getByRole('dialog', { name: 'Remove this for good?' });
-  await expect(question).toContainText("what was asked and answered, and their receipts, don't");
+  await expect(question).toContainText("You can't undo it.");
   await question.getByRole('button', { name: 'Cancel' }).click();
   expect(ran).toBe(false);
   await part.getByRole('button', { name: 'Remove now' }).click();
