@@ -138,11 +138,7 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		if o.State != WaitingInput {
 			next.take(e, InProgress)
 		}
-		next.Leaving = &Leaving{Declined: e.Text, By: e.By, At: at, LeavesAt: *e.Until, Version: next.Version, Seal: e.Seal}
-		if e.Answer != nil {
-			next.Leaving.Answer = *e.Answer
-		}
-		next.SnoozedUntil = nil
+		next.hold(e)
 	case Undone:
 		next.drop(e)
 	case Finished:
@@ -176,6 +172,15 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		lives[o.Kind].events[e.Type].apply(&next, e)
 	}
 	return next, nil
+}
+
+// hold keeps an answer, or a reason to decline, until it leaves.
+func (o *Operation) hold(e Event) {
+	o.Leaving = &Leaving{Declined: e.Text, By: e.By, At: e.At, LeavesAt: *e.Until, Version: o.Version, Seal: e.Seal}
+	if e.Answer != nil {
+		o.Leaving.Answer = *e.Answer
+	}
+	o.SnoozedUntil = nil
 }
 
 // A life is what one kind of operation adds to the life cycle that all have: state of its own, changed by events of its own.

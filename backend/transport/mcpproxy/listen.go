@@ -584,9 +584,9 @@ func (l *lookedAt) Read(p []byte) (int, error) {
 func (l *lookedAt) take(part []byte) {
 	for _, line := range bytes.SplitAfter(part, []byte("\n")) {
 		blank := len(bytes.TrimRight(line, "\r\n")) == 0 && len(line) > 0
-		whole := len(l.held) == 0 || l.held[len(l.held)-1] == '\n'
+		ends := blank && (len(l.held) == 0 || l.held[len(l.held)-1] == '\n')
 		l.held = append(l.held, line...)
-		if l.skip = l.skip || len(l.held) > maxMessage; !l.skip && !(blank && whole) {
+		if l.skip = l.skip || len(l.held) > maxMessage; !l.skip && !ends {
 			continue
 		}
 		out := l.held
@@ -600,7 +600,7 @@ func (l *lookedAt) take(part []byte) {
 			}
 		}
 		l.ready = append(l.ready, out...)
-		l.held, l.skip = nil, l.skip && !(blank && whole)
+		l.held, l.skip = nil, l.skip && !ends
 	}
 }
 
