@@ -40,7 +40,7 @@ func addInput(s *mcp.Server) {
 		case in.Kind == "endless":
 			return asks(p.RequestState+"i", mcp.InputRequestMap{"a": form("Again?", "a")})
 		case in.Kind == "mixed" && p.InputResponses == nil:
-			return asks("mixed", mcp.InputRequestMap{"a": form("Which?", "a"), "roots": &mcp.ListRootsParams{}})
+			return asks("mixed", mcp.InputRequestMap{"a": form("Which?", "a"), "roots": &mcp.ListRootsParams{}}) //nolint:staticcheck // deprecated, and still asked for
 		case in.Kind == "no schema" && p.InputResponses == nil:
 			return asks("", mcp.InputRequestMap{"a": &mcp.ElicitParams{Message: "Ready?"}})
 		case in.Kind == "" && p.RequestState == "":

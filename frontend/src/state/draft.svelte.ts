@@ -59,11 +59,11 @@ export class Draft {
     this.#timer = setTimeout(() => void this.save(), pause);
   }
 
-  /** Saves now, if anything changed. Resolves when it is kept, or when that failed and `state` says so. */
+  /** Saves now, if anything changed. Resolves when it is kept, or when that failed and `state` says so. A page that is left waits for nothing: what is under way may end with it, and is sent again. */
   async save(leaving = false): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#saving;
-    if (this.state !== 'changed' && this.state !== 'failed') return;
+    if (!leaving) await this.#saving;
+    if (this.state !== 'changed' && this.state !== 'failed' && !(leaving && this.state === 'saving')) return;
     const form = $state.snapshot(this.form as unknown) as AnswerForm;
     if (sameForm(form, this.#saved)) {
       this.state = this.keptAt ? 'kept' : 'none';

@@ -108,4 +108,15 @@ describe('a draft', () => {
     await draft.save(true);
     expect(s.saved).toEqual([{ human_input: 'leaving' }]);
   });
+
+  test.each(['and more', 'first'])('what is being saved as the page is left does not keep %j from being sent', async (last) => {
+    const sent: [Answer, boolean][] = [];
+    const slow = { input: (_id: string, answer: Answer, leaving: boolean) => { sent.push([answer, leaving]); return new Promise(() => undefined); } } as unknown as Api;
+    const draft = new Draft(slow, 'ada', op());
+    write(draft, 'first');
+    await vi.advanceTimersByTimeAsync(400);
+    if (last !== 'first') write(draft, last);
+    void draft.save(true);
+    expect(sent).toEqual([[{ human_input: 'first' }, false], [{ human_input: last }, true]]);
+  });
 });
