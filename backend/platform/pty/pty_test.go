@@ -8,11 +8,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,6 +46,7 @@ func shell() {
 		os.Exit(91)
 	}
 	if os.Getenv("DESKBELL_TEST_SHELL") == "child" {
+		signal.Ignore(syscall.SIGHUP)                           // the end of its terminal alone does not end it
 		_, _ = net.Dial("tcp", os.Getenv("DESKBELL_TEST_HOLD")) // the test waits for it in vain
 		select {}
 	}
