@@ -134,6 +134,14 @@ type Recording struct {
 // Running says whether the recording continues, paused or not.
 func (r Recording) Running() bool { return r.State == RecordingRuns || r.State == RecordingPaused }
 
+// An ExportOffer is a format that a recording can be exported in.
+type ExportOffer struct {
+	Format  string     `json:"format" doc:"As the export's format names it."`
+	File    string     `json:"file" doc:"The name of the file."`
+	Refused *Sentence  `json:"refused,omitempty" doc:"Why it cannot be had as the recording is edited now."`
+	Says    []Sentence `json:"says,omitempty" doc:"What is left out or done in another way in this format, and the variables that whoever plays it has to set. The file says the same."`
+}
+
 // Edits are what the operator decided about a recording before it leaves. The recording itself stays as
 // it is; everything that leaves is made with its edits.
 type Edits struct {

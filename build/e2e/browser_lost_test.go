@@ -74,7 +74,7 @@ func TestBrowserSecretsAreNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := map[string][]byte{"the events": events}
-	for _, format := range []string{"html", "json", "markdown", "puppeteer", "playwright", "har", "rrweb"} {
+	for _, format := range []string{"html", "json", "markdown", "puppeteer", "playwright", "selenium", "cypress", "har", "rrweb"} {
 		status, data := s.ask("GET", "/api/recordings/"+string(rec.ID)+"/export?format="+format+"&language=en", nil)
 		if status != http.StatusOK {
 			t.Errorf("export %s: %d %.200s", format, status, data)

@@ -103,6 +103,10 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     // The switches stand below what is sent, which has just become longer.
     await expect(leaves(app)).toContainText('Read plan and prices.');
     await page.getByRole('switch', { name: /small screenshots?, on request/ }).check();
+    // The whole recording leaves only where the operator says so.
+    await expect(leaves(app)).not.toContainText('attachments');
+    await page.getByRole('switch', { name: /^Complete recording/ }).check();
+    await expect(leaves(app)).toContainText('attachments');
     await page.getByRole('switch', { name: /^Complete recording/ }).uncheck();
     await expect(leaves(app)).not.toContainText('attachments');
     await expect(leaves(app)).not.toContainText(all[1] ?? '');

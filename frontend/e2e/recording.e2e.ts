@@ -105,6 +105,7 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   await app.button('Remove').click();
   await expect.poll(async () => (await edits(server.operator, id)).cuts).toHaveLength(1);
   await app.button('Back to findings').click();
+  await app.page.getByRole('switch', { name: /^Complete recording/ }).check();
   await app.page.getByRole('button', { name: 'Done', exact: true }).click();
   await app.button(/^Send to/).click();
   const answered = await bot.until(op.operation_id, (o) => !!o.result);
@@ -117,12 +118,12 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   await expect(app.page.getByRole('link', { name: 'Sent with the answer' })).toBeVisible();
 });
 
-test('a recording that is kept back does not go to the agent', async ({ app, server, desktop, bot, op }) => {
+test('a recording does not go to the agent unless its switch says so', async ({ app, server, desktop, bot, op }) => {
   const { recording_id: id } = await recorded(server, desktop, op);
   await app.open();
   await app.openOperation(op.operation_id);
   await app.button('Review findings').click();
-  await app.page.getByRole('switch', { name: /^Complete recording/ }).uncheck();
+  await expect(app.page.getByRole('switch', { name: /^Complete recording/ })).not.toBeChecked();
   await app.page.getByRole('textbox', { name: 'Your answer' }).fill('Done by hand');
   await app.page.getByRole('button', { name: 'Done', exact: true }).click();
   await app.button(/^Send to/).click();

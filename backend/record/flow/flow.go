@@ -45,7 +45,10 @@ type tab struct {
 }
 
 // A variable of the environment stands for what a recording does not hold.
-type variable struct{ name, what string }
+type variable struct {
+	name   string
+	stands human.Sentence // for what
+}
 
 // A plan is how the actions are played.
 type plan struct {
@@ -54,7 +57,7 @@ type plan struct {
 	tabs      map[string]*tab
 	variables []variable
 	asked     map[string]string // what for -> name of its variable
-	notes     []string
+	notes     []human.Sentence
 	shown     *tab // in the end
 	w, h      int
 }
@@ -113,10 +116,10 @@ func newPlan(in Input) *plan {
 		}
 	}
 	if elsewhere > 0 {
-		p.note("What was done outside of the browser is left out; actions: %d.", elsewhere)
+		p.note(human.Sayf("What was done outside of the browser is left out; actions: %d.", elsewhere))
 	}
 	if gaps > 0 {
-		p.note("What was done while nothing was recorded is missing; gaps: %d.", gaps)
+		p.note(human.Sayf("What was done while nothing was recorded is missing; gaps: %d.", gaps))
 	}
 	return p
 }
@@ -290,8 +293,7 @@ func (m *move) value() (string, bool) {
 }
 
 // variable is the name of the environment's variable for something. The same thing has the same name.
-func (p *plan) variable(kind, key, what string) string {
-	what = actions.Line(what, 200)
+func (p *plan) variable(kind, key string, stands func(name string) human.Sentence) string {
 	if name, is := p.asked[kind+key]; is {
 		return name
 	}
@@ -303,33 +305,47 @@ func (p *plan) variable(kind, key, what string) string {
 	}
 	name := fmt.Sprintf("DESKBELL_%s_%d", kind, n)
 	p.asked[kind+key] = name
-	p.variables = append(p.variables, variable{name, what})
+	p.variables = append(p.variables, variable{name, stands(name)})
 	return name
 }
 
 // secret is the variable for a text that the recording does not hold.
 func (p *plan) secret(m *move) string {
-	name := "a field"
+	field := "a field"
 	if e := m.Element; e != nil && e.Name != "" {
-		name = e.Name
+		field = actions.Line(e.Name, 120)
 	}
-	return p.variable("SECRET", strings.Join([]string{site(m.Page.URL), fmt.Sprint(m.frame()), fmt.Sprint(selectorsOf(m.Element))}, "\x00"), "what was typed into "+name)
+	key := strings.Join([]string{site(m.Page.URL), fmt.Sprint(m.frame()), fmt.Sprint(selectorsOf(m.Element))}, "\x00")
+	return p.variable("SECRET", key, func(name string) human.Sentence {
+		return human.Sayf("%s stands for what was typed into %s.", name, field)
+	})
 }
 
 // address is the variable for a URL that has something masked in it.
 func (p *plan) address(url string) string {
-	return p.variable("URL", url, "the address that was recorded as "+url)
+	return p.variable("URL", url, func(name string) human.Sentence {
+		return human.Sayf("%s stands for the address that was recorded as %s.", name, actions.Line(url, 200))
+	})
 }
 
 // file is the variable for the path of a file that was uploaded.
 func (p *plan) file(m *move, t human.Transfer) string {
-	return p.variable("FILE", m.ID+"\x00"+t.Name, "the path of the file that was "+name(t.Name))
+	return p.variable("FILE", m.ID+"\x00"+t.Name, func(variable string) human.Sentence {
+		return human.Sayf("%s stands for the path of the file that was %s.", variable, name(t.Name))
+	})
+}
+
+// answer is the variable for what was typed into a dialog.
+func (p *plan) answer(m *move) string {
+	return p.variable("SECRET", "dialog"+m.ID, func(name string) human.Sentence {
+		return human.Sayf("%s stands for what was typed into the dialog %s.", name, actions.Line(m.Dialog.Message, 120))
+	})
 }
 
 // note keeps a sentence for the top, once.
-func (p *plan) note(format string, args ...any) {
-	if text := actions.Line(fmt.Sprintf(format, args...), 300); !slices.Contains(p.notes, text) {
-		p.notes = append(p.notes, text)
+func (p *plan) note(said human.Sentence) {
+	if !slices.ContainsFunc(p.notes, func(n human.Sentence) bool { return n.Text == said.Text }) {
+		p.notes = append(p.notes, said)
 	}
 }
 

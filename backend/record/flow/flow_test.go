@@ -3,6 +3,7 @@ package flow_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,10 +48,16 @@ func tagged(e *human.Element, tag string) *human.Element {
 	return e
 }
 
+func format(name string) flow.Format {
+	return flow.Formats[slices.IndexFunc(flow.Formats, func(f flow.Format) bool { return f.Name == name })]
+}
+
+func write(name string, w io.Writer, in flow.Input) error { return format(name).Write(w, in) }
+
 func playwright(t *testing.T, list ...human.Action) string {
 	t.Helper()
 	var b strings.Builder
-	if err := flow.Playwright(&b, flow.Input{Title: "Order", Actions: list}); err != nil {
+	if err := write("playwright", &b, flow.Input{Title: "Order", Actions: list}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -70,7 +77,7 @@ type played struct {
 func puppeteer(t *testing.T, list ...human.Action) []played {
 	t.Helper()
 	var b strings.Builder
-	if err := flow.Puppeteer(&b, flow.Input{Title: "Order", Actions: list}); err != nil {
+	if err := write("puppeteer", &b, flow.Input{Title: "Order", Actions: list}); err != nil {
 		t.Fatal(err)
 	}
 	var out struct {
@@ -166,10 +173,10 @@ func TestWhatComesOfAnActionIsWaitedForBeforeIt(t *testing.T) {
 	r.add(human.Action{Type: human.ClosePage, Page: at("/")})
 
 	has(t, playwright(t, r.list...),
-		"//   DESKBELL_FILE_1: the path of the file that was in.pdf",
+		"DESKBELL_FILE_1 stands for the path of the file that was in.pdf.",
 		"page.once('dialog', (dialog) => {", "page.once('dialog', (dialog) => dialog.accept('Mei'));", "return dialog.accept();", "name: 'Ask'",
 		"const download1 = page.waitForEvent('download');", "name: 'Get'", "(await download1).failure()",
-		"const chooser1 = page.waitForEvent('filechooser');", "name: 'Choose'", "(await chooser1).setFiles([given('DESKBELL_FILE_1'",
+		"const chooser1 = page.waitForEvent('filechooser');", "name: 'Choose'", "(await chooser1).setFiles([given('DESKBELL_FILE_1')",
 		"page.locator('css=#src').dragTo(page.locator('css=#dst'));",
 		"const opened1 = page.waitForEvent('popup');", "name: 'Open'", "const page2 = await opened1;",
 		"const closed1 = page2.waitForEvent('close', { timeout: 5000 }).catch(() => page2.close());", "page2.getByRole('button', { name: 'Done'", "await closed1;", "toHaveURL('http://127.0.0.1:8080/')")
@@ -209,7 +216,7 @@ func TestTextsOfPagesStayTexts(t *testing.T) {
 	r.add(human.Action{Type: human.Navigate, Page: &human.WebPage{Target: "t1", URL: host + "/" + evil}, Navigation: &human.Navigation{Kind: "script"}})
 
 	var code strings.Builder
-	if err := flow.Playwright(&code, flow.Input{Title: evil, Actions: r.list}); err != nil {
+	if err := write("playwright", &code, flow.Input{Title: evil, Actions: r.list}); err != nil {
 		t.Fatal(err)
 	}
 	// Without its strings, its patterns and its comments, what is left is ours.
@@ -226,7 +233,7 @@ func TestTextsOfPagesStayTexts(t *testing.T) {
 	}
 
 	var text strings.Builder
-	if err := flow.Puppeteer(&text, flow.Input{Title: evil, Actions: r.list}); err != nil {
+	if err := write("puppeteer", &text, flow.Input{Title: evil, Actions: r.list}); err != nil {
 		t.Fatal(err)
 	}
 	if !json.Valid([]byte(text.String())) || strings.ContainsAny(text.String(), "<>\u2028\x00") {
@@ -268,7 +275,7 @@ func TestWhatARunnerCannotDoIsSaid(t *testing.T) {
 		}
 	}
 	code := playwright(t, r.list...)
-	has(t, code, "outside of the browser is left out; actions: 1", "missing; gaps: 1", "await page.mouse.click(5, 6);", ".fill(given('DESKBELL_SECRET_1', 'what was typed into Password'))", "click({ clickCount: 3 })",
+	has(t, code, "outside of the browser is left out; actions: 1", "missing; gaps: 1", "await page.mouse.click(5, 6);", ".fill(given('DESKBELL_SECRET_1'))", "click({ clickCount: 3 })",
 		"ancestor-or-self::table[1]", "test.info().attach('fields.json'")
 }
 

@@ -2,23 +2,22 @@ package flow
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/actions"
 )
 
-// Playwright writes a test in TypeScript for @playwright/test. What the recording does not hold (secret texts,
+// playwright writes a test in TypeScript for @playwright/test. What the recording does not hold (secret texts,
 // uploaded files) is read from the environment; the head of the test names the variables. Picked fields are read
-// again and attached to the test's report. It blocks for as long as w does.
-func Playwright(w io.Writer, in Input) error {
-	t := &test{plan: newPlan(in)}
+// again and attached to the test's report.
+func playwright(p *plan) string {
+	t := &test{plan: p}
 	for i, m := range t.moves {
 		t.move(m, i)
 	}
 	t.end()
-	_, err := io.WriteString(w, t.head()+t.body.String()+"});\n")
-	return err
+	return t.head() + t.body.String() + "});\n"
 }
 
 // A test is one of Playwright's while it is written.
@@ -38,14 +37,8 @@ func (t *test) line(format string, args ...any) {
 func (t *test) head() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// %s\n// A test for Playwright, made with Deskbell from what a person did in a browser.\n", comment(t.title))
-	for _, n := range t.notes {
-		fmt.Fprintf(&b, "// %s\n", comment(n))
-	}
-	if len(t.variables) > 0 {
-		b.WriteString("// Set in the environment:\n")
-	}
-	for _, v := range t.variables {
-		fmt.Fprintf(&b, "//   %s: %s\n", v.name, comment(v.what))
+	for _, s := range t.said() {
+		fmt.Fprintf(&b, "// %s\n", comment(actions.Line(s.Text, 300)))
 	}
 	types := ""
 	if t.checked {
@@ -56,10 +49,10 @@ func (t *test) head() string {
 		fmt.Fprintf(&b, "test.use({ viewport: { width: %d, height: %d } });\n\n", t.w, t.h)
 	}
 	if t.given {
-		b.WriteString(`// given is what the recording does not hold.
-function given(name: string, what: string): string {
+		b.WriteString(`// given is what the recording does not hold, from the environment.
+function given(name: string): string {
   const value = process.env[name];
-  if (value === undefined) throw new Error(` + "`Set ${name} to ${what}.`" + `);
+  if (value === undefined) throw new Error(` + "`Set ${name}; the head of this file says what it stands for.`" + `);
   return value;
 }
 
@@ -107,12 +100,7 @@ func (t *test) page(of *tab) string {
 // given is an expression for what the recording does not hold.
 func (t *test) read(name string) string {
 	t.given = true
-	for _, v := range t.variables {
-		if v.name == name {
-			return fmt.Sprintf("given(%s, %s)", js(name), js(v.what))
-		}
-	}
-	return fmt.Sprintf("given(%s, '')", js(name))
+	return fmt.Sprintf("given(%s)", js(name))
 }
 
 // ready opens the tab of a move and goes to its page, where nothing recorded did.
@@ -228,7 +216,7 @@ func (t *test) arm(m *move) {
 		if of := dialogs[0].tab; of != nil && of.opened {
 			page = t.page(of)
 		}
-		t.line("%s", t.answer(page, dialogs))
+		t.line("%s", t.replies(page, dialogs))
 	}
 }
 
@@ -241,8 +229,8 @@ func (m *move) reloads() bool {
 	return m.cause != nil && m.whole() && m.loads() && !m.failed() && !m.passing && m.from == m.Page.URL
 }
 
-// answer is a statement that answers dialogs one after the other.
-func (t *test) answer(page string, dialogs []*move) string {
+// replies is a statement that answers dialogs one after the other.
+func (t *test) replies(page string, dialogs []*move) string {
 	d := dialogs[0].Dialog
 	reply := "dialog.dismiss()"
 	if d != nil && d.Accepted {
@@ -250,7 +238,7 @@ func (t *test) answer(page string, dialogs []*move) string {
 		if d.Kind == "prompt" {
 			text := js(d.Input)
 			if strings.Contains(d.Input, dots) || dialogs[0].Masked {
-				text = t.read(t.variable("SECRET", "dialog"+dialogs[0].ID, "what was typed into the dialog "+d.Message))
+				text = t.read(t.answer(dialogs[0]))
 			}
 			reply = "dialog.accept(" + text + ")"
 		}
@@ -258,7 +246,7 @@ func (t *test) answer(page string, dialogs []*move) string {
 	if len(dialogs) == 1 {
 		return fmt.Sprintf("%s.once('dialog', (dialog) => %s);", page, reply)
 	}
-	return fmt.Sprintf("%s.once('dialog', (dialog) => {\n    %s\n    return %s;\n  });", page, strings.ReplaceAll(t.answer(page, dialogs[1:]), "\n", "\n  "), reply)
+	return fmt.Sprintf("%s.once('dialog', (dialog) => {\n    %s\n    return %s;\n  });", page, strings.ReplaceAll(t.replies(page, dialogs[1:]), "\n", "\n  "), reply)
 }
 
 func (t *test) opens(m *move) {
@@ -292,7 +280,7 @@ func (t *test) navigates(m *move) {
 		return // what is done in the frame next waits for it
 	}
 	if m.failed() {
-		t.note("A page could not be loaded while this was recorded: %s", m.Page.URL)
+		t.note(human.Sayf("A page could not be loaded while this was recorded: %s", m.Page.URL))
 		return
 	}
 	page, by := t.page(m.tab), m.tab.visit(m)
@@ -301,7 +289,7 @@ func (t *test) navigates(m *move) {
 		if goable(m.Page.URL) {
 			t.goTo(m, m.Page.URL)
 		} else {
-			t.note("An address that is no web page, or was hidden, is left out.")
+			t.note(human.Sayf("An address that is no web page, or was hidden, is left out."))
 		}
 		return
 	case m.cause == nil && !m.tab.went:
@@ -349,7 +337,7 @@ func (t *test) goesBack(m *move, page string, by int) {
 
 func (t *test) downloads(m *move) {
 	if m.cause == nil {
-		t.note("A download came by itself, and is not waited for.")
+		t.note(human.Sayf("A download came by itself, and is not waited for."))
 		return
 	}
 	if len(m.Transfers) > 0 && m.Transfers[0].State == "canceled" {
@@ -372,7 +360,7 @@ func (t *test) uploads(m *move) {
 	}
 	if !m.isTag("input/file", "input") {
 		t.line("// These files were dropped: %s", comment(strings.Join(paths, ", ")))
-		t.note("Files that were dropped on a page are left out.")
+		t.note(human.Sayf("Files that were dropped on a page are left out."))
 	} else if on, ok := t.on(m); ok {
 		t.line("await %s.setInputFiles(%s);", on, list)
 	}
@@ -383,7 +371,7 @@ func (t *test) on(m *move) (string, bool) {
 	l := locator(m.Element)
 	if l == "" {
 		t.line("// There is no way to find the element of this step again.")
-		t.note("Some elements cannot be found again; their steps are left out or done by their place.")
+		t.note(human.Sayf("Some elements cannot be found again; their steps are left out or done by their place."))
 		return "", false
 	}
 	return t.in(m) + l, true

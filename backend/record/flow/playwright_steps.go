@@ -46,7 +46,7 @@ func (t *test) does(m *move) {
 	case human.Extract:
 		t.picks(m)
 	default:
-		t.note("Steps of the kind %s are left out.", m.Type)
+		t.note(human.Sayf("Steps of the kind %s are left out.", m.Type))
 	}
 }
 
@@ -98,7 +98,7 @@ func (t *test) clicks(m *move) {
 		if l != "" {
 			t.line("await %s%s.waitFor();", t.in(m), l)
 		}
-		t.note("Some steps are done by their place in the window.")
+		t.note(human.Sayf("Some steps are done by their place in the window."))
 		for _, k := range modifierKeys(m.Modifiers) {
 			t.line("await %s.keyboard.down('%s');", t.page(m.tab), k)
 		}
@@ -120,7 +120,7 @@ func (t *test) types(m *move) {
 	}
 	on := locator(m.Element)
 	if on == "" {
-		t.note("Some elements cannot be found again; their steps are left out or done by their place.")
+		t.note(human.Sayf("Some elements cannot be found again; their steps are left out or done by their place."))
 		t.line("await %s.keyboard.insertText(%s);", t.page(m.tab), value)
 	} else {
 		t.line("await %s%s.fill(%s);", t.in(m), on, value)
@@ -135,7 +135,7 @@ func (t *test) presses(m *move) {
 	keys, ok := chord(m)
 	if !ok {
 		t.line("// The key %s cannot be pressed by a program.", comment(m.Key))
-		t.note("Keys that a program cannot press are left out.")
+		t.note(human.Sayf("Keys that a program cannot press are left out."))
 		return
 	}
 	on := t.page(m.tab) + ".keyboard"
@@ -238,7 +238,7 @@ func (t *test) drags(m *move) {
 		return
 	}
 	page := t.page(m.tab)
-	t.note("A drag without elements is done by its place.")
+	t.note(human.Sayf("A drag without elements is done by its place."))
 	t.line("await %s.mouse.move(%d, %d);", page, m.X, m.Y)
 	t.line("await %s.mouse.down();", page)
 	t.line("await %s.mouse.move(%d, %d, { steps: 8 });", page, m.ToX, m.ToY)
@@ -252,7 +252,7 @@ func (t *test) picks(m *move) {
 	}
 	if m.Pick.Take == human.TakeSelection {
 		t.line("// What was selected on the page was picked for the field %s.", comment(m.Pick.Field))
-		t.note("Fields that were picked as a selection are not read again.")
+		t.note(human.Sayf("Fields that were picked as a selection are not read again."))
 		return
 	}
 	on, ok := t.on(m)

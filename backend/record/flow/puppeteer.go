@@ -3,11 +3,11 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/actions"
 )
 
 // The names of custom steps: what was done that a user flow has no step for. The runner does nothing for them;
@@ -85,18 +85,16 @@ type details struct {
 // longest is the time the runner gives a step, in milliseconds; more than this is an error.
 const longest = 30000
 
-// Puppeteer writes a user flow for @puppeteer/replay and the recorder of Chrome's DevTools. What a user flow cannot
+// puppeteer writes a user flow for @puppeteer/replay and the recorder of Chrome's DevTools. What a user flow cannot
 // say (dialogs, drags, uploads, downloads, secret texts) is in it as custom steps, which the runner passes over, and
-// the first step names them. It blocks for as long as w does.
-func Puppeteer(w io.Writer, in Input) error {
-	f := &userFlow{plan: newPlan(in)}
+// the first step names them.
+func puppeteer(p *plan) string {
+	f := &userFlow{plan: p}
 	for _, m := range f.moves {
 		f.move(m)
 	}
 	f.end()
-	enc := json.NewEncoder(w) // escapes <, > and U+2028 itself
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return indented(struct {
 		Title   string `json:"title"`
 		Timeout int    `json:"timeout"`
 		Steps   []step `json:"steps"`
@@ -113,12 +111,13 @@ type userFlow struct {
 func (f *userFlow) add(s ...step) { f.steps = append(f.steps, s...) }
 
 func (f *userFlow) head() []step {
-	for _, v := range f.variables {
-		f.note("%s stands for %s.", v.name, v.what)
-	}
 	var out []step
-	if len(f.notes) > 0 {
-		out = append(out, step{Type: "customStep", Name: notesStep, Parameters: &details{Notes: f.notes}})
+	if said := f.said(); len(said) > 0 {
+		var notes []string
+		for _, s := range said {
+			notes = append(notes, actions.Line(s.Text, 300))
+		}
+		out = append(out, step{Type: "customStep", Name: notesStep, Parameters: &details{Notes: notes}})
 	}
 	if f.w > 0 && f.h > 0 {
 		out = append(out, step{Type: "setViewport", viewport: &viewport{f.w, f.h, 1, false, false, f.w > f.h}})
@@ -155,7 +154,7 @@ func (f *userFlow) reachable(m *move) bool {
 func (f *userFlow) find(m *move, kind string) (step, bool) {
 	all := selectors(m.Element)
 	if len(all) == 0 {
-		f.custom(m, actionStep, details{From: []int{m.X, m.Y}}, "Some elements cannot be found again; their steps are left out.")
+		f.custom(m, actionStep, details{From: []int{m.X, m.Y}}, human.Sayf("Some elements cannot be found again; their steps are left out."))
 		return step{}, false
 	}
 	s := f.on(m, kind)
@@ -178,7 +177,7 @@ func selectors(e *human.Element) []any {
 }
 
 // custom adds a step that the runner passes over, and says so at the top.
-func (f *userFlow) custom(m *move, name string, d details, note string) {
+func (f *userFlow) custom(m *move, name string, d details, note human.Sentence) {
 	d.Words = m.words()
 	if m.Element != nil && d.Selectors == nil {
 		d.Selectors = selectors(m.Element)
@@ -194,8 +193,8 @@ func (f *userFlow) custom(m *move, name string, d details, note string) {
 			s.Frame = nil
 		}
 	}
-	if note != "" {
-		f.note("%s", note)
+	if note.Text != "" {
+		f.note(note)
 	}
 	f.add(s)
 }
@@ -238,7 +237,7 @@ func (f *userFlow) goTo(m *move, url string) {
 	}
 	m.tab.went = true
 	if masked(url) {
-		f.note("Something secret in an address was masked; put it back before playing: %s", url)
+		f.note(human.Sayf("Something secret in an address was masked; put it back before playing: %s", url))
 	}
 	s := step{Type: "navigate", URL: url, Asserted: []event{{"navigation", url, title(m)}}}
 	if m.tab.number > 1 {
@@ -286,7 +285,7 @@ func (f *userFlow) move(m *move) {
 	}
 	if m.tab != nil && !isEffect(m.Type) {
 		if !f.reachable(m) {
-			f.custom(m, actionStep, details{}, "The runner cannot find a page whose address is not its own alone, or has something secret; steps in it are left out.")
+			f.custom(m, actionStep, details{}, human.Sayf("The runner cannot find a page whose address is not its own alone, or has something secret; steps in it are left out."))
 			return
 		}
 		f.frames(m)
@@ -294,7 +293,7 @@ func (f *userFlow) move(m *move) {
 	first := len(f.steps)
 	switch m.Type {
 	case human.Note:
-		f.custom(m, noteStep, details{}, "")
+		f.custom(m, noteStep, details{}, human.Sentence{})
 	case human.DialogEnded, human.SwitchPage:
 	case human.Navigate:
 		f.navigates(m)
@@ -306,14 +305,14 @@ func (f *userFlow) move(m *move) {
 			f.add(s)
 		}
 	case human.Download:
-		f.custom(m, downloadStep, details{Files: m.Transfers}, "A user flow has no step for a download; it is not waited for.")
+		f.custom(m, downloadStep, details{Files: m.Transfers}, human.Sayf("A user flow has no step for a download; it is not waited for."))
 	case human.Upload:
 		var env []string
 		for _, file := range m.Transfers {
 			env = append(env, f.file(m, file))
 		}
 		f.frames(m)
-		f.custom(m, uploadStep, details{Files: m.Transfers, Env: env}, "A user flow has no step for an upload; set the files by hand or by an extension of the runner.")
+		f.custom(m, uploadStep, details{Files: m.Transfers, Env: env}, human.Sayf("A user flow has no step for an upload; set the files by hand or by an extension of the runner."))
 	default:
 		f.does(m)
 	}
@@ -324,7 +323,7 @@ func (f *userFlow) move(m *move) {
 // another stands still.
 func (f *userFlow) shows(m *move) {
 	if f.front != nil && f.front != m.tab && f.front.now != "" && m.tab.number < f.front.number {
-		f.custom(m, showStep, details{}, "The runner brings no page to the front; a step in a tab behind another may not end.")
+		f.custom(m, showStep, details{}, human.Sayf("The runner brings no page to the front; a step in a tab behind another may not end."))
 	}
 	f.front = m.tab
 }
@@ -372,9 +371,9 @@ func leads(s step) bool {
 func (f *userFlow) dialog(m *move) {
 	d := details{Dialog: m.Dialog}
 	if m.Dialog != nil && (strings.Contains(m.Dialog.Input, dots) || m.Masked) {
-		d.Env = []string{f.variable("SECRET", "dialog"+m.ID, "what was typed into the dialog "+m.Dialog.Message)}
+		d.Env = []string{f.answer(m)}
 	}
-	f.custom(m, dialogStep, d, "A user flow has no step for a dialog; where nothing answers it, the step that brings it up does not end.")
+	f.custom(m, dialogStep, d, human.Sayf("A user flow has no step for a dialog; where nothing answers it, the step that brings it up does not end."))
 }
 
 func (f *userFlow) navigates(m *move) {

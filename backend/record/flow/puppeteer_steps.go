@@ -46,13 +46,13 @@ func (f *userFlow) does(m *move) {
 		}
 		f.add(s)
 	case human.Drag:
-		f.custom(m, dragStep, details{From: []int{m.X, m.Y}, To: []int{m.ToX, m.ToY}, Target: selectors(m.Target)}, "A user flow has no step for a drag.")
+		f.custom(m, dragStep, details{From: []int{m.X, m.Y}, To: []int{m.ToX, m.ToY}, Target: selectors(m.Target)}, human.Sayf("A user flow has no step for a drag."))
 	case human.Extract:
 		if m.Pick != nil {
-			f.custom(m, pickStep, details{Field: m.Pick.Field, Take: m.Pick.Take}, "Picked fields are not read again.")
+			f.custom(m, pickStep, details{Field: m.Pick.Field, Take: m.Pick.Take}, human.Sayf("Picked fields are not read again."))
 		}
 	default:
-		f.note("Steps of the kind %s are left out.", m.Type)
+		f.note(human.Sayf("Steps of the kind %s are left out.", m.Type))
 	}
 }
 
@@ -95,10 +95,10 @@ func (f *userFlow) clicks(m *move) {
 		s.Selectors, s.OffsetX, s.OffsetY = []any{"html"}, &x, &y
 	}
 	if m.Type == human.TripleClick {
-		f.note("A user flow has no triple click; it has a double click instead.")
+		f.note(human.Sayf("A user flow has no triple click; it has a double click instead."))
 	}
 	if m.tab.number > 1 && len(m.Modifiers) > 0 {
-		f.note("The runner holds keys in the first page only.")
+		f.note(human.Sayf("The runner holds keys in the first page only."))
 	}
 	f.hold(m.Modifiers, "keyDown")
 	f.add(s)
@@ -117,7 +117,7 @@ func (f *userFlow) hold(list []string, kind string) {
 func (f *userFlow) types(m *move) {
 	text, known := m.text()
 	if !known {
-		f.custom(m, secretStep, details{Env: []string{f.secret(m)}}, "What the recording does not hold (secret texts) is left out; an extension of the runner may type it.")
+		f.custom(m, secretStep, details{Env: []string{f.secret(m)}}, human.Sayf("What the recording does not hold (secret texts) is left out; an extension of the runner may type it."))
 	} else if s, ok := f.find(m, "change"); ok {
 		s.Value = &text
 		f.add(s)
@@ -140,9 +140,9 @@ func (f *userFlow) presses(m *move) {
 		key, modifiers = "c", []string{"ctrl"}
 	}
 	if !pressable(key) || m.tab.number > 1 {
-		note := "Keys that the runner cannot press are left out."
+		note := human.Sayf("Keys that the runner cannot press are left out.")
 		if m.tab.number > 1 {
-			note = "The runner presses keys in the first page only; those in others are left out."
+			note = human.Sayf("The runner presses keys in the first page only; those in others are left out.")
 		}
 		f.custom(m, keyStep, details{Keys: append(append([]string{}, modifiers...), key)}, note)
 		return
@@ -187,7 +187,7 @@ func (f *userFlow) chooses(m *move) {
 	if !m.isTag("select") {
 		value, known := m.value()
 		if !known {
-			f.custom(m, secretStep, details{Env: []string{f.secret(m)}}, "What the recording does not hold (secret texts) is left out; an extension of the runner may type it.")
+			f.custom(m, secretStep, details{Env: []string{f.secret(m)}}, human.Sayf("What the recording does not hold (secret texts) is left out; an extension of the runner may type it."))
 			return
 		}
 		if s, ok := f.find(m, "change"); ok {
@@ -202,7 +202,7 @@ func (f *userFlow) chooses(m *move) {
 	}
 	css := styled(m.Element)
 	if css == nil {
-		f.note("An option is chosen by its value; the recording has its label.")
+		f.note(human.Sayf("An option is chosen by its value; the recording has its label."))
 		label := ""
 		if len(m.Values) > 0 {
 			label = m.Values[0]

@@ -1,8 +1,10 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"slices"
@@ -24,40 +26,84 @@ type Export struct {
 	Write func(w io.Writer) error // may be called once; it blocks for as long as w does
 }
 
-// The formats of an export. Those after JSON are of what was done in a browser.
+// The formats of an export that package flow has not.
 const (
-	HTML       = "html"       // one page that needs nothing else
-	Markdown   = "markdown"   // a zip of a page, its pictures and the operation's attachments
-	JSON       = "json"       // the recording and its actions, for programs
-	Puppeteer  = "puppeteer"  // a user flow for @puppeteer/replay
-	Playwright = "playwright" // a test
-	HAR        = "har"        // the requests of pages; operators only
-	RRWeb      = "rrweb"      // the pages themselves, as a list of rrweb's events; operators only
+	HTML     = "html"     // one page that needs nothing else
+	Markdown = "markdown" // a zip of a page, its pictures and the operation's attachments
+	JSON     = "json"     // the recording and its actions, for programs
+	HAR      = "har"      // the requests of pages; operators only
+	RRWeb    = "rrweb"    // the pages themselves, as a list of rrweb's events; operators only
 )
+
+// An exporter writes a recording in a format.
+type exporter struct {
+	format, ending, media string
+	refused               error // Denied or Conflict, where the format cannot be had of this recording
+	says                  func() []human.Sentence
+	write                 func(w io.Writer) error
+}
+
+// Exports lists the formats that a recording can be exported in, in the order in which they are offered, each with what
+// it cannot say of this recording. It reads the recording as a whole.
+func (l *Library) Exports(ctx context.Context, by human.Actor, id human.RecordingID) ([]human.ExportOffer, error) {
+	all, name, err := l.exporters(ctx, by, id, "")
+	if err != nil {
+		return nil, err
+	}
+	offers := []human.ExportOffer{}
+	for _, e := range all {
+		o := human.ExportOffer{Format: e.format, File: name + e.ending}
+		var refused *human.Error
+		switch {
+		case errors.As(e.refused, &refused) && refused.Kind == human.Conflict:
+			o.Refused = &refused.Said
+		case e.refused != nil:
+			continue
+		case e.says != nil:
+			o.Says = e.says()
+		}
+		offers = append(offers, o)
+	}
+	return offers, nil
+}
 
 // Export returns a recording as a file in a format ("" is HTML), in words of a language (en, also "", or
 // zh-CN), with its edits. An agent's has the text and the pictures that are shared, and no others. Invalid, with
 // the field, for a format that the recording has nothing for; Denied to an agent for one that shows more than
 // actions; Conflict for one from which cannot be taken what the edits hide.
 func (l *Library) Export(ctx context.Context, by human.Actor, id human.RecordingID, format, language string) (Export, error) {
-	r, op, err := l.open(ctx, by, id)
+	all, name, err := l.exporters(ctx, by, id, language)
 	if err != nil {
 		return Export{}, err
+	}
+	format = cmp.Or(format, HTML)
+	var names []string
+	for _, e := range all {
+		if e.format == format {
+			return Export{name + e.ending, e.media, e.write}, e.refused
+		}
+		names = append(names, e.format)
+	}
+	return Export{}, human.BadField("format", "%q is not one that this recording can be exported in: %s", human.OneLine(format, 40), strings.Join(names, ", "))
+}
+
+// exporters are those of the formats that a recording has something for, and the name of their files without its ending.
+func (l *Library) exporters(ctx context.Context, by human.Actor, id human.RecordingID, language string) (out []exporter, name string, err error) {
+	r, op, err := l.open(ctx, by, id)
+	if err != nil {
+		return nil, "", err
 	}
 	language, err = languageOf(language)
 	if err != nil {
-		return Export{}, err
-	}
-	if (format == HAR || format == RRWeb) && by.Role == human.Agent {
-		return Export{}, human.Errorf(human.Denied, "only an operator can export %s: it shows more of the pages than the recorded actions", format)
+		return nil, "", err
 	}
 	_, all, err := l.read(ctx, id, language)
 	if err != nil {
-		return Export{}, err
+		return nil, "", err
 	}
 	edits, err := l.deps.Store.Edits(ctx, id)
 	if err != nil {
-		return Export{}, err
+		return nil, "", err
 	}
 	if by.Role == human.Agent {
 		all = actions.ForAgent(all, edits, language)
@@ -71,40 +117,34 @@ func (l *Library) Export(ctx context.Context, by human.Actor, id human.Recording
 	}
 	in.Steps = kind.Steps(op)
 	in.Files = l.files(ctx, by, op)
-	name := "recording-" + r.StartedAt.UTC().Format("20060102-150405") + "-" + plain(string(id))
-	switch format {
-	case "", HTML:
-		return Export{name + ".html", "text/html; charset=utf-8", func(w io.Writer) error { return guide.HTML(w, in) }}, nil
-	case Markdown:
-		return Export{name + ".zip", "application/zip", func(w io.Writer) error { return guide.Markdown(w, in) }}, nil
-	case JSON:
-		return Export{name + ".json", "application/json", func(w io.Writer) error { return guide.JSON(w, in) }}, nil
-	case Puppeteer, Playwright:
-		played := flow.Input{Title: in.Title, Actions: actions.Left(all, edits, language)}
-		if !slices.ContainsFunc(all, func(a human.Action) bool { return a.Page != nil }) {
-			return Export{}, human.BadField("format", "%s plays actions in a browser, and this recording has none", format)
-		}
-		if format == Playwright {
-			return Export{name + ".spec.ts", "text/plain; charset=utf-8", func(w io.Writer) error { return flow.Playwright(w, played) }}, nil
-		}
-		return Export{name + ".flow.json", "application/json", func(w io.Writer) error { return flow.Puppeteer(w, played) }}, nil
-	case HAR:
-		if b := r.Options.Browser; b == nil || !b.Network {
-			return Export{}, human.BadField("format", "no requests were recorded; the recording was made without them")
-		}
-		return Export{name + ".har", "application/json", func(w io.Writer) error {
-			return har.Write(w, r, l.uncut(ctx, id, all, edits))
-		}}, nil
-	case RRWeb:
-		if b := r.Options.Browser; b == nil || !b.DOM {
-			return Export{}, human.BadField("format", "the pages themselves were not recorded; the recording was made without them")
-		}
-		if len(edits.Cuts)+len(edits.MaskedTexts)+len(edits.Masks) > 0 {
-			return Export{}, human.Errorf(human.Conflict, "the recorded pages would still show what you removed and masked; undo that, or choose another format")
-		}
-		return Export{name + ".rrweb.json", "application/json", func(w io.Writer) error { return l.film(ctx, w, id) }}, nil
+	out = []exporter{
+		{format: HTML, ending: ".html", media: "text/html; charset=utf-8", write: func(w io.Writer) error { return guide.HTML(w, in) }},
+		{format: Markdown, ending: ".zip", media: "application/zip", write: func(w io.Writer) error { return guide.Markdown(w, in) }},
+		{format: JSON, ending: ".json", media: "application/json", write: func(w io.Writer) error { return guide.JSON(w, in) }},
 	}
-	return Export{}, human.BadField("format", "%q is not one of html, markdown, json, puppeteer, playwright, har, rrweb", human.OneLine(format, 40))
+	if slices.ContainsFunc(all, func(a human.Action) bool { return a.Page != nil }) {
+		played := flow.Input{Title: in.Title, Actions: actions.Left(all, edits, language)}
+		for _, f := range flow.Formats {
+			out = append(out, exporter{f.Name, f.Ending, f.Media, nil, func() []human.Sentence { return f.Says(played) }, func(w io.Writer) error { return f.Write(w, played) }})
+		}
+	}
+	b := cmp.Or(r.Options.Browser, &human.BrowserOptions{})
+	var refused error
+	if by.Role == human.Agent {
+		refused = human.Errorf(human.Denied, "only an operator can export this format: it shows more of the pages than the recorded actions")
+	}
+	if b.Network || by.Role == human.Agent {
+		out = append(out, exporter{HAR, ".har", "application/json", refused, nil, func(w io.Writer) error {
+			return har.Write(w, r, l.uncut(ctx, id, all, edits))
+		}})
+	}
+	if refused == nil && len(edits.Cuts)+len(edits.MaskedTexts)+len(edits.Masks) > 0 {
+		refused = human.Errorf(human.Conflict, "the recorded pages would still show what you removed and masked; undo that, or choose another format")
+	}
+	if b.DOM || by.Role == human.Agent {
+		out = append(out, exporter{RRWeb, ".rrweb.json", "application/json", refused, nil, func(w io.Writer) error { return l.film(ctx, w, id) }})
+	}
+	return out, "recording-" + r.StartedAt.UTC().Format("20060102-150405") + "-" + plain(string(id)), nil
 }
 
 // files are those attached to an operation's request and to its answer, each once.

@@ -206,6 +206,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/recordings/{id}/edits", under("/edits"), nil, 401, 403, 403, 200},
 		{"PUT /api/recordings/{id}/edits", under("/edits"), text(`{"version":1,"share_pictures":true}`), 401, 403, 403, 200},
 		{"GET /api/recordings/{id}/pictures/{picture}", under("/pictures/" + released.picture), nil, 401, 200, 404, 200},
+		{"GET /api/recordings/{id}/exports", under("/exports"), nil, 401, 200, 404, 200},
 		{"GET /api/recordings/{id}/export", under("/export"), nil, 401, 200, 404, 200},
 		{"GET /api/recordings/{id}/cast", under("/cast"), nil, 401, 403, 404, 404},
 		{"POST /api/recordings/{id}/replay", under("/replay"), text(`{}`), 401, 403, 403, 202},

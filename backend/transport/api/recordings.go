@@ -47,6 +47,7 @@ type Library interface {
 	SetEdits(ctx context.Context, by human.Actor, id human.RecordingID, e human.Edits) (human.Edits, error)
 	Picture(ctx context.Context, by human.Actor, id human.RecordingID, picture string, look library.Look) (library.Picture, error)
 	Export(ctx context.Context, by human.Actor, id human.RecordingID, format, language string) (library.Export, error)
+	Exports(ctx context.Context, by human.Actor, id human.RecordingID) ([]human.ExportOffer, error)
 	Cast(ctx context.Context, by human.Actor, id human.RecordingID) (library.Export, error)
 	Delete(ctx context.Context, by human.Actor, id human.RecordingID) error
 	Evidencer
@@ -65,6 +66,11 @@ type Replay interface {
 type RecorderState struct {
 	Sources []human.SourceState `json:"sources"`
 	Current *human.Recording    `json:"current" doc:"The recording that runs or is paused; null without one."`
+}
+
+// Exports are the formats that a recording can be exported in.
+type Exports struct {
+	Formats []human.ExportOffer `json:"formats"`
 }
 
 // RecordRequest begins a recording.
@@ -127,7 +133,7 @@ type (
 	}
 	exportInput struct {
 		ID       human.RecordingID `path:"id" doc:"The recording's id."`
-		Format   string            `query:"format" enum:"html,markdown,json,puppeteer,playwright,har,rrweb" doc:"One page (absent), a zip of Markdown, pictures and the operation's attachments, the actions as JSON; of a browser's recording also a user flow for @puppeteer/replay, a Playwright test, a HAR of its requests, the events of rrweb."`
+		Format   string            `query:"format" maxLength:"40" doc:"Of those that listExports has; absent: html, one page."`
 		Language string            `query:"language" enum:"en,zh-CN" doc:"Of the words; absent: en."`
 	}
 )
@@ -253,6 +259,11 @@ func (s *Server) recordings(c catalogue) {
 			return ok(editsOf(e), err)
 		})
 	add(c, getRecordings("/{id}/pictures/{picture}", "getPicture", "A picture of a recording; an agent, one that its operator gave it", signedIn), s.picture)
+	add(c, getRecordings("/{id}/exports", "listExports", "The formats that a recording can be exported in, each with what it cannot say of this recording", signedIn),
+		func(ctx context.Context, x *exchange, in *recordingInput) (*answer[*Exports], error) {
+			offers, err := s.deps.Library.Exports(ctx, x.by, in.ID)
+			return ok(&Exports{offers}, err)
+		})
 	add(c, getRecordings("/{id}/export", "exportRecording", "A recording as it leaves, with its edits, as a file", signedIn), s.export)
 	add(c, getRecordings("/{id}/cast", "getCast", "What a terminal printed, as asciicast v3, with the recording's edits", signedIn),
 		func(ctx context.Context, x *exchange, in *recordingInput) (*stream, error) {

@@ -395,6 +395,9 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := s.limits(c.Context(), reader, human.RecordingID(args[0]), format); err != nil {
+				return err
+			}
 			defer from.Close() //nolint:errcheck // it was read
 			if to == "-" {
 				return s.pass(from, format)
@@ -402,10 +405,26 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 			return s.saved(save(from, to))
 		},
 	}
-	c.Flags().StringVar(&format, "format", "html", "html, markdown or json; of a browser's recording also puppeteer, playwright, har or rrweb")
+	c.Flags().StringVar(&format, "format", "html", "html, markdown or json; of a browser's recording also playwright, puppeteer, selenium, cypress, har or rrweb")
 	c.Flags().StringVarP(&to, "output", "o", "", "the `FILE` to write, also over an existing one; - is standard output")
 	languageFlag(c, &language)
 	return s.operatorFlags(c, "print the file's name and size as one line of JSON")
+}
+
+// limits says what a format cannot say of a recording.
+func (s *shell) limits(ctx context.Context, reader *client.Client, id human.RecordingID, format string) error {
+	offers, err := reader.Exports(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, o := range offers {
+		for _, said := range o.Says {
+			if o.Format == format {
+				s.note("%s", visible(said.Text))
+			}
+		}
+	}
+	return nil
 }
 
 // pass writes an export to standard output. JSON, which a terminal may show, is spelled so that it does

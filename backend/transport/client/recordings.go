@@ -182,7 +182,14 @@ type Exported struct {
 	io.ReadCloser
 }
 
-// Export begins to read a recording as html, markdown (a zip) or json, with its edits, in the words of a
+// Exports are the formats that a recording can be exported in, with what each cannot say of it.
+func (c *Client) Exports(ctx context.Context, id human.RecordingID) ([]human.ExportOffer, error) {
+	var all struct{ Formats []human.ExportOffer }
+	_, err := c.call(ctx, http.MethodGet, recordingPath(id)+"/exports", nil, &all)
+	return all.Formats, err
+}
+
+// Export begins to read a recording in one of the formats of Exports, with its edits, in the words of a
 // language. It takes as long as ctx allows; a read that ends with an error leaves less than the whole.
 func (c *Client) Export(ctx context.Context, id human.RecordingID, format, language string) (Exported, error) {
 	query := url.Values{}

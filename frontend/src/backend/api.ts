@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DraftRequest, Drafts, EditedView, Edits, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification, View,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification, View,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -24,8 +24,6 @@ export interface Page {
   operations: Operation[];
   next?: string;
 }
-
-export type ExportFormat = 'html' | 'markdown' | 'json' | 'puppeteer' | 'playwright' | 'har' | 'rrweb';
 
 const summariesOf = (id: string, what = ''): string => `/api/human/operations/${encodeURIComponent(id)}/summaries${what}`;
 const keysOfReceipts = '/api/receipts/keys';
@@ -281,11 +279,15 @@ export class Api {
     return (await fetchBytes(this.to, '/api/captures', what)).bytes;
   }
 
+  /** The formats that a recording can be exported in, with what each cannot say of it. */
+  async exports(id: string): Promise<ExportOffer[]> {
+    return (await this.#get<{ formats: ExportOffer[] }>(ofRecording(id, '/exports'))).formats;
+  }
+
   /** Saves an export as a file. Returns its name, or '' when the operator thought better of it. */
-  exportRecording(id: string, format: ExportFormat, language: string): Promise<string> {
+  exportRecording(id: string, format: string, file: string, language: string): Promise<string> {
     const path = ofRecording(id, '/export') + search({ format, language });
-    const endings: Record<ExportFormat, string> = { html: 'html', markdown: 'zip', json: 'json', puppeteer: 'flow.json', playwright: 'spec.ts', har: 'har', rrweb: 'rrweb.json' };
-    return shell.save(`${id}.${endings[format]}`, path, () => fetchBytes(this.to, path));
+    return shell.save(file, path, () => fetchBytes(this.to, path));
   }
 
   /** The receipts of an operation's answers, oldest first. */

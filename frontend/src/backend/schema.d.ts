@@ -1983,6 +1983,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/recordings/{id}/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The formats that a recording can be exported in, each with what it cannot say of this recording
+         * @description For: agent or operator.
+         */
+        get: operations["listExports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/recordings/{id}/mark": {
         parameters: {
             query?: never;
@@ -4171,6 +4191,19 @@ export interface components {
              * @enum {string}
              */
             which: "before" | "after" | "picture";
+        };
+        ExportOffer: {
+            /** @description The name of the file. */
+            file: string;
+            /** @description As the export's format names it. */
+            format: string;
+            /** @description Why it cannot be had as the recording is edited now. */
+            refused?: components["schemas"]["Sentence"];
+            /** @description What is left out or done in another way in this format, and the variables that whoever plays it has to set. The file says the same. */
+            says?: components["schemas"]["Sentence"][];
+        };
+        Exports: {
+            formats: components["schemas"]["ExportOffer"][];
         };
         /** @description The details of an operation of kind feedback: an opinion. */
         FeedbackDetails: {
@@ -10863,8 +10896,8 @@ export interface operations {
     exportRecording: {
         parameters: {
             query?: {
-                /** @description One page (absent), a zip of Markdown, pictures and the operation's attachments, the actions as JSON; of a browser's recording also a user flow for @puppeteer/replay, a Playwright test, a HAR of its requests, the events of rrweb. */
-                format?: "html" | "markdown" | "json" | "puppeteer" | "playwright" | "har" | "rrweb";
+                /** @description Of those that listExports has; absent: html, one page. */
+                format?: string;
                 /** @description Of the words; absent: en. */
                 language?: "en" | "zh-CN";
             };
@@ -10886,6 +10919,38 @@ export interface operations {
                     "application/json": string;
                     "application/zip": string;
                     "text/html": string;
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listExports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Exports"];
                 };
             };
             /** @description An error; nothing was changed. */

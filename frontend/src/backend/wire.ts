@@ -134,6 +134,7 @@ export type Ruling = Verdict['decision'];
 export type GateOutcome = PastCall['outcome'];
 export type GateRisk = Verdict['risk'];
 export type Said = Schemas['Sentence'];
+export type ExportOffer = Schemas['ExportOffer'];
 
 // Clients and phones.
 export type Client = Schemas['AgentClient'];

@@ -16,10 +16,10 @@ describe('an answer', () => {
 
 test('files of an answer are found again in its draft, those of a step in the step', () => {
   const file = (attachment_id: string) => ({ attachment_id, name: 'a.png', media_type: 'image/png', size: 1, check: 'not_checked' as const });
-  const form = { ...emptyForm(), files: [file('att_1')], kept_back: ['rec_1'], steps: [{ step: 1, attachments: ['att_2'] }] };
+  const form = { ...emptyForm(), files: [file('att_1')], shared: ['rec_1'], steps: [{ step: 1, attachments: ['att_2'] }] };
   expect(isEmpty({ ...emptyForm(), files: [file('att_1')] })).toBe(false);
   expect(answerOf(form).attachments).toEqual(['att_1']);
   const again = formOf({ ...draftOf(form), files: [file('att_1'), file('att_2')] });
   expect(again.files).toEqual(form.files);
-  expect(again.kept_back).toEqual(['rec_1']);
+  expect(again.shared).toEqual(['rec_1']);
 });

@@ -20,8 +20,8 @@ export interface AnswerForm {
   suggestions: FormFinding[];
   /** The summary that the findings were drafted in, '' for none. */
   summary_id: string;
-  /** Recordings the agent does not get as a whole; it gets all others. */
-  kept_back: string[];
+  /** Recordings the agent gets as a whole. Of all others it gets what is in the answer. */
+  shared: string[];
   /** Files that were attached to the answer itself. Those of a step are in the step. */
   files: Attachment[];
   /** Of a plan: the tasks it is changed into; null while they are as they came. */
@@ -40,14 +40,14 @@ export interface AnswerForm {
   args: Record<string, Json>;
 }
 
-/** Before an id among the attachments of a saved draft: this recording is kept back. It is never sent. */
-const not = 'not:';
+/** Whether an attachment's id is that of a recording. */
+const recording = (id: string): boolean => id.startsWith('rec_');
 
 let keys = 0;
 export const withKey = (finding: Finding): FormFinding => ({ ...finding, evidence: [...finding.evidence], key: `k${++keys}` });
 
 export function emptyForm(): AnswerForm {
-  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [], files: [], tasks: null, task_by_task: false, verdict: '', steps: [], comments: [], focus: [], response: null, args: {} };
+  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', shared: [], files: [], tasks: null, task_by_task: false, verdict: '', steps: [], comments: [], focus: [], response: null, args: {} };
 }
 
 /** The form of a saved draft. */
@@ -64,7 +64,7 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     findings,
     suggestions: (answer?.suggestions ?? []).map(withKey),
     summary_id: answer?.summary_id ?? '',
-    kept_back: (answer?.attachments ?? []).filter((id) => id.startsWith(not)).map((id) => id.slice(not.length)),
+    shared: (answer?.attachments ?? []).filter(recording),
     files: (answer?.files ?? []).filter(({ attachment_id: id }) => answer?.attachments?.includes(id)),
     tasks: answer?.plan?.tasks ?? null,
     task_by_task: answer?.plan?.task_by_task ?? false,
@@ -110,7 +110,7 @@ const written = (list: FormFinding[]): Finding[] =>
 /** What is saved of a form, so that it is found again just so. */
 export function draftOf(form: AnswerForm): Answer {
   const answer = answerOf(form);
-  return form.kept_back.length ? { ...answer, attachments: [...(answer.attachments ?? []), ...form.kept_back.map((id) => not + id)] } : answer;
+  return form.shared.length ? { ...answer, attachments: [...(answer.attachments ?? []), ...form.shared] } : answer;
 }
 
 /** An answer as it is sent: a source goes with the value it is of, and not without. `left` are those to be left out. */

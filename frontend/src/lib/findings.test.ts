@@ -47,13 +47,13 @@ describe('a draft taken into a form', () => {
     expect(form.findings.map((one) => one.text)).toEqual(['Other', 'Noted']);
     expect(form.summary_id).toBe('sum_2');
   });
-  test('comes back from a saved draft as it was, cut ones and recordings kept back included', () => {
+  test('comes back from a saved draft as it was, cut ones and shared recordings included', () => {
     const form = adopted();
     form.findings = moved(form.findings, 0, 2).map((one, i) => (i === 1 ? { ...one, cut: true } : one));
-    form.kept_back = ['rec_1'];
+    form.shared = ['rec_1'];
     const again = formOf(draftOf(form));
     expect(answerOf(again)).toEqual(answerOf(form));
-    expect(again.kept_back).toEqual(['rec_1']);
+    expect(again.shared).toEqual(['rec_1']);
     expect(answerOf(form).attachments).toBeUndefined();
   });
 });

@@ -110,14 +110,14 @@ export class OpenOperation {
     return open;
   }
 
-  /** Whether the agent gets a recording as a whole with the answer. */
+  /** Whether the agent gets a recording as a whole with the answer: only where the operator says so. */
   gives(id: string): boolean {
-    return !this.draft.form.kept_back.includes(id);
+    return this.draft.form.shared.includes(id);
   }
 
   give(id: string, yes: boolean): void {
-    const rest = this.draft.form.kept_back.filter((one) => one !== id);
-    this.draft.form.kept_back = yes ? rest : [...rest, id];
+    const rest = this.draft.form.shared.filter((one) => one !== id);
+    this.draft.form.shared = yes ? [...rest, id] : rest;
     this.draft.touch();
   }
 
