@@ -143,6 +143,7 @@ func (s *sheet) element(e *human.Element) {
 		return
 	}
 	s.add(e.Name)
+	s.add(e.Beside)
 	for _, a := range e.Ancestry {
 		s.add(a.Name)
 	}

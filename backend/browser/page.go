@@ -27,6 +27,8 @@ var (
 	pageScript string
 	//go:embed page_secrets.js
 	pageSecrets string
+	//go:embed page_names.js
+	pageNames string
 	//go:embed page_elements.js
 	pageElements string
 	//go:embed page_take.js
@@ -57,7 +59,7 @@ func script(config pageConfig) (string, error) {
 		return "", err
 	}
 	parts := []string{fmt.Sprintf("(payload) => globalThis.%s(payload)", bindingName), string(c)}
-	for _, p := range []string{pageSecrets, pageElements, pageTake, pageFields, pageHover} {
+	for _, p := range []string{pageSecrets, pageNames, pageElements, pageTake, pageFields, pageHover} {
 		parts = append(parts, expression(p))
 	}
 	return "(" + expression(pageScript) + ")(" + strings.Join(parts, ",\n") + ");", nil
@@ -194,11 +196,14 @@ func boundedElement(e *human.Element) *human.Element {
 		return nil
 	}
 	out := &human.Element{
-		Role: cut(e.Role, 60), Name: cut(e.Name, maxName), Tag: cut(e.Tag, 100), Secret: e.Secret,
+		Role: cut(e.Role, 60), Name: cut(e.Name, maxName), Tag: cut(e.Tag, 100), Secret: e.Secret, Beside: cut(e.Beside, 300),
 		Bounds: human.Bounds{X: coordinate(e.Bounds.X), Y: coordinate(e.Bounds.Y), W: max(coordinate(e.Bounds.W), 0), H: max(coordinate(e.Bounds.H), 0)},
 	}
 	if e.Hidden != "" {
 		out.Hidden = "secret"
+	}
+	if e.Named != "" {
+		out.Named = "otherwise"
 	}
 	for _, s := range e.States[:min(len(e.States), 10)] {
 		if slices.Contains([]string{"focused", "checked", "selected", "expanded", "disabled", "editable", "multiline"}, s) {

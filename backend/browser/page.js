@@ -1,7 +1,7 @@
 // The recorder's part in a page. It runs in a world of its own in every frame: it shares the document with the page and
 // nothing else, adds nothing to it, and listens before the page does. It tells of what a person did (trusted events
 // only), with secrets hidden before anything is sent, and reads no layout while an event is handled.
-(function (send, config, secretsOf, elementsOf, takeOf, fieldsOf, hoverOf) {
+(function (send, config, secretsOf, namesOf, elementsOf, takeOf, fieldsOf, hoverOf) {
   'use strict';
 
   if (Object.hasOwn(globalThis, 'deskbell')) {
@@ -10,7 +10,7 @@
   }
 
   const secrets = secretsOf(config);
-  const elements = elementsOf(secrets);
+  const elements = elementsOf(secrets, namesOf(secrets));
   const { meant, describe } = elements;
   let count = 0;
   let failures = 0;
@@ -380,6 +380,6 @@
   }
   arm();
 
-  const given = { deskbell: Object.freeze({ arm, flush, stop }), secretRects, take, describe: (node) => describe(node instanceof Element ? node : elements.parent(node)) };
+  const given = { deskbell: Object.freeze({ arm, flush, stop }), secretRects, take, meant, describe: (node) => describe(node instanceof Element ? node : elements.parent(node)) };
   for (const name of Object.keys(given)) Object.defineProperty(globalThis, name, { value: given[name] });
 })

@@ -174,6 +174,11 @@ func (c *chromium) open(t *testing.T, html string, more ...func(*testSite)) *tes
 			w.Header()[k] = v
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if site.folder != "" {
+			w.Header().Del("Content-Type")
+			http.FileServer(http.Dir(site.folder)).ServeHTTP(w, r)
+			return
+		}
 		if html, ok := site.pages[r.URL.Path]; ok {
 			_, _ = fmt.Fprint(w, html)
 			return
@@ -226,6 +231,7 @@ type testSite struct {
 	at     string // path and query that are opened
 	header http.Header
 	pages  map[string]string
+	folder string // served in place of html and pages
 	config pageConfig
 	bare   bool // without the script, to compare
 }

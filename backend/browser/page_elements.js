@@ -1,175 +1,28 @@
-// What an element of a page is: its role, its name, and selectors that find it again. It runs in the recorder's own
-// world, reads no layout, and works in proportion to the element and not to the page wherever it can:
+// What an element of a page is: its role, its name, what people know it by, and selectors that find it again. It runs in
+// the recorder's own world, reads no layout, and works in proportion to the element and not to the page wherever it can:
 // getAccessibleName builds the whole page's accessibility tree anew for each call (0.3 s with 5,000 rows).
-(function elements(secrets) {
+(function elements(secrets, names) {
   'use strict';
 
-  // A form's fields hide its own properties by their names, in every world: read through the prototypes.
-  const getter = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
-  const attribute = Element.prototype.getAttribute;
-  const has = Element.prototype.hasAttribute;
+  const { roleOf, nameOf, tokensOf, selectorOf, useLabels, content, above, inside, isEditable, attr, has, tagOf, flat, getter, rootOf, parentOf, textOf, firstOf, nextOf, shadowOf, typeOf } = names;
   const closest = Element.prototype.closest;
   const matches = Element.prototype.matches;
-  const parentOf = getter(Node, 'parentNode');
-  const rootOf = Node.prototype.getRootNode;
-  const textOf = getter(Node, 'textContent');
-  const firstOf = getter(Node, 'firstChild');
-  const nextOf = getter(Node, 'nextSibling');
   const before = getter(Element, 'previousElementSibling');
-  const tagOf = getter(Element, 'localName');
+  const previous = getter(Node, 'previousSibling');
   const connected = getter(Node, 'isConnected');
   const visible = Element.prototype.checkVisibility;
-  const typeOf = getter(HTMLInputElement, 'type');
-  const attr = (e, name) => attribute.call(e, name) || '';
   const query = { 1: Element.prototype, 9: Document.prototype, 11: DocumentFragment.prototype };
   const kindOf = getter(Node, 'nodeType');
-  const shadowOf = getter(Element, 'shadowRoot');
   const find = (root, selector) => query[kindOf.call(root)].querySelectorAll.call(root, selector);
-  const byId = (root, id) => (root instanceof Document ? Document.prototype : DocumentFragment.prototype).getElementById.call(root, id);
   const contains = Node.prototype.contains;
   const activeOf = getter(Document, 'activeElement');
   const bodyOf = getter(Document, 'body');
   const topOf = getter(Document, 'documentElement');
   const whole = () => topOf.call(document);
-  const flat = (text) => text.replace(/\s+/g, ' ').trim();
   const parent = (e) => {
     const p = parentOf.call(e);
     return p instanceof Element ? p : null;
   };
-
-  const inputRoles = {
-    button: 'button', submit: 'button', reset: 'button', image: 'button', file: 'button', checkbox: 'checkbox', radio: 'radio',
-    range: 'slider', number: 'spinbutton', search: 'searchbox', date: 'Date', time: 'InputTime', color: 'ColorWell',
-    month: 'DateTime', week: 'DateTime', 'datetime-local': 'DateTime',
-  };
-  const tagRoles = {
-    button: 'button', summary: 'DisclosureTriangle', textarea: 'textbox', option: 'option', img: 'image', h1: 'heading', h2: 'heading',
-    h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', li: 'listitem', ul: 'list', ol: 'list', td: 'cell', tr: 'row', table: 'table',
-    nav: 'navigation', main: 'main', dialog: 'dialog', p: 'paragraph', progress: 'progressbar', canvas: 'Canvas', label: 'LabelText',
-    iframe: 'Iframe', video: 'Video', audio: 'Audio', article: 'article', form: 'form', fieldset: 'group', output: 'status',
-  };
-
-  /** The role, as Chrome's accessibility tree calls it. */
-  function roleOf(e) {
-    const given = attr(e, 'role').trim().split(/\s+/)[0];
-    if (given && given !== 'none' && given !== 'presentation') return given === 'img' ? 'image' : given;
-    const tag = tagOf.call(e);
-    switch (tag) {
-      case 'a':
-      case 'area':
-        return has.call(e, 'href') ? 'link' : 'generic';
-      case 'input': {
-        const type = typeOf.call(e);
-        if (has.call(e, 'list') && /^(?:text|search|tel|url|email)$/.test(type)) return 'combobox';
-        return inputRoles[type] || 'textbox';
-      }
-      case 'select':
-        return has.call(e, 'multiple') || Number(attr(e, 'size')) > 1 ? 'listbox' : 'combobox';
-      case 'th':
-        return attr(e, 'scope') === 'row' ? 'rowheader' : 'columnheader';
-      case 'td':
-        return closest.call(e, '[role=grid],[role=treegrid]') ? 'gridcell' : 'cell';
-      default:
-        if (isEditable(e) && !isEditable(parent(e))) return 'textbox';
-        return Object.hasOwn(tagRoles, tag) ? tagRoles[tag] : 'generic';
-    }
-  }
-
-  const editableOf = getter(HTMLElement, 'isContentEditable');
-  const isEditable = (e) => e instanceof HTMLElement && editableOf.call(e);
-
-  const fromContent = new Set(
-    ('button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem heading cell gridcell columnheader ' +
-      'rowheader tooltip DisclosureTriangle LabelText row').split(' '),
-  );
-  const apart = new Set('address article blockquote br dd div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody td th tr ul'.split(' '));
-  const silent = new Set('script style template noscript select textarea input'.split(' '));
-
-  /** The text an element's content gives to its name. exact leaves out what is not displayed, which reads styles. */
-  function content(e, exact, depth = 0) {
-    let out = '';
-    for (let n = firstOf.call(e); n && out.length < 1000; n = nextOf.call(n)) {
-      if (n instanceof Text) out += n.data;
-      else if (n instanceof Element && depth < 30) {
-        const tag = tagOf.call(n);
-        if (silent.has(tag) || has.call(n, 'hidden') || attr(n, 'aria-hidden') === 'true') continue;
-        if (exact && tag !== 'slot' && !visible.call(n, { visibilityProperty: true })) continue;
-        const label = attr(n, 'aria-label') || (tag === 'img' ? attr(n, 'alt') : '');
-        const text = label || (tag === 'slot' ? slotted(n, exact, depth) : content(n, exact, depth + 1));
-        out += apart.has(tag) ? ` ${text} ` : text;
-      }
-    }
-    return out;
-  }
-
-  function slotted(slot, exact, depth) {
-    const nodes = slot instanceof HTMLSlotElement ? slot.assignedNodes() : [];
-    if (!nodes.length) return content(slot, exact, depth + 1);
-    return nodes.map((n) => (n instanceof Text ? n.data : n instanceof Element ? content(n, exact, depth + 1) : '')).join('');
-  }
-
-  /** Labels of a field. known is the index of all labels, where it is built. */
-  function labels(e, exact, known) {
-    const found = known ? known.labels.get(e) || [] : [];
-    if (!known) {
-      const around = closest.call(e, 'label');
-      if (around && (!has.call(around, 'for') || attr(around, 'for') === attr(e, 'id'))) found.push(around);
-      const id = attr(e, 'id');
-      if (id) for (const label of find(rootOf.call(e), `label[for=${quoted(id)}]`)) if (!found.includes(label)) found.push(label);
-    }
-    return flat(found.map((label) => content(label, exact)).join(' '));
-  }
-
-  /** The accessible name (W3C accname 1.2, without what CSS adds), at most 1,000 characters. */
-  function nameOf(e, exact, known) {
-    const by = attr(e, 'aria-labelledby').trim();
-    if (by) {
-      const root = rootOf.call(e);
-      const parts = by.split(/\s+/).map((id) => byId(root, id)).filter(Boolean);
-      const name = flat(parts.map((p) => attr(p, 'aria-label') || content(p, false)).join(' '));
-      if (name) return name;
-    }
-    const label = flat(attr(e, 'aria-label'));
-    if (label) return label;
-    const tag = tagOf.call(e);
-    let name = '';
-    if (tag === 'input') {
-      const type = typeOf.call(e);
-      if (type === 'image') name = attr(e, 'alt') || attr(e, 'value');
-      else if (/^(?:button|submit|reset)$/.test(type)) name = attr(e, 'value') || { submit: 'Submit', reset: 'Reset' }[type] || '';
-      name = labels(e, exact, known) || name;
-    } else if (tag === 'select' || tag === 'textarea') name = labels(e, exact, known);
-    else if (tag === 'img' || tag === 'area') name = attr(e, 'alt');
-    else if (tag === 'fieldset' || tag === 'table') {
-      const first = find(e, tag === 'table' ? 'caption' : 'legend')[0];
-      name = first ? content(first, exact) : '';
-    } else if (fromContent.has(roleOf(e))) name = content(e, exact);
-    name = flat(name);
-    return (name || flat(attr(e, 'title')) || flat(attr(e, 'placeholder'))).slice(0, 1000);
-  }
-
-  const roleSelectors = {
-    button: 'button,input[type=button],input[type=submit],input[type=reset],input[type=image],input[type=file],[role=button]',
-    link: 'a[href],area[href],[role=link]',
-    checkbox: 'input[type=checkbox],[role=checkbox]',
-    radio: 'input[type=radio],[role=radio]',
-    textbox: 'input,textarea,[role=textbox],[contenteditable]',
-    combobox: 'select,input[list],[role=combobox]',
-    listbox: 'select,[role=listbox]',
-    searchbox: 'input[type=search],[role=searchbox]',
-    slider: 'input[type=range],[role=slider]',
-    spinbutton: 'input[type=number],[role=spinbutton]',
-    heading: 'h1,h2,h3,h4,h5,h6,[role=heading]',
-    image: 'img,[role=img],[role=image]',
-    DisclosureTriangle: 'summary',
-    Date: 'input[type=date]', InputTime: 'input[type=time]', ColorWell: 'input[type=color]',
-    DateTime: 'input[type=month],input[type=week],input[type=datetime-local]',
-  };
-  const widgets = new Set(
-    'tab menuitem menuitemcheckbox menuitemradio option treeitem switch gridcell columnheader rowheader row dialog'.split(' '),
-  );
-  const selectorOf = (role) =>
-    Object.hasOwn(roleSelectors, role) ? roleSelectors[role] : widgets.has(role) ? `[role=${role}]${{ option: ',option', columnheader: ',th', rowheader: ',th', row: ',tr', dialog: ',dialog' }[role] || ''}` : '';
 
   /**
    * Which elements of a document or shadow root have a name, by role. It is built for a role when that is asked for,
@@ -196,10 +49,11 @@
     }
 
     add(role, e) {
-      const named = this.roles.get(role);
-      const name = nameOf(e, false, this);
-      if (!named.has(name)) named.set(name, new Set());
-      named.get(name).add(e);
+      const words = this.roles.get(role);
+      for (const word of tokensOf(e)) {
+        if (!words.has(word)) words.set(word, new Set());
+        words.get(word).add(e);
+      }
     }
 
     renew() {
@@ -208,7 +62,7 @@
       for (const r of this.pending.splice(0)) {
         for (const n of r.addedNodes) if (n instanceof Element) tops.add(n);
         const at = r.target instanceof Element ? r.target : parent(r.target);
-        const owner = at && closest.call(at, 'a,button,label,h1,h2,h3,h4,h5,h6,th,summary,option,[role]');
+        const owner = at && closest.call(at, 'a,button,label,h1,h2,h3,h4,h5,h6,th,summary,option,legend,caption,[role]');
         if (owner) tops.add(owner);
         if (at && r.type === 'attributes') tops.add(at);
       }
@@ -233,9 +87,11 @@
       for (const e of all) if (shadowOf.call(e)) this.hosts.add(e);
     }
 
-    /** All open shadow roots in it. */
+    /** All open shadow roots in it, as they are while one event is handled. */
     shadows() {
-      const out = [];
+      if (this.open) return this.open;
+      const out = (this.open = []);
+      queueMicrotask(() => (this.open = null));
       const into = (some) => {
         for (const host of some) {
           const root = connected.call(host) && shadowOf.call(host);
@@ -263,49 +119,69 @@
       }
     }
 
-    /** Says whether e alone has this role and name, here and in open shadow roots. rough is its name with what is not displayed. */
-    unique(e, role, name, rough) {
+    /** Says whether e alone has this role and name, here and in open shadow roots. */
+    unique(e, role, name) {
       const selector = selectorOf(role);
       if (!selector) return false;
-      this.build();
       if (!this.roles.has(role)) {
         this.roles.set(role, new Map());
         for (const other of find(this.root, selector)) this.add(role, other);
       }
-      const named = this.roles.get(role);
       const same = (other) => other !== e && connected.call(other) && roleOf(other) === role && nameOf(other, true) === name && visible.call(other, { visibilityProperty: true });
+      // Another of its name has all its words: those that have the rarest of them are looked at closely.
+      const said = [...tokensOf(e)].filter((word) => word && name.includes(word));
+      let rarest = null;
+      for (const word of said) {
+        const some = this.roles.get(role).get(word);
+        if (some && (!rarest || some.size < rarest.size)) rarest = some;
+      }
       let tried = 0;
-      for (const key of new Set([name, rough])) {
-        for (const other of named.get(key) || []) if (other !== e && (++tried > 8 || same(other))) return false;
-      }
+      for (const other of rarest || []) if (other !== e && (++tried > 8 || same(other))) return false;
+      const longest = said.reduce((a, b) => (b.length > a.length ? b : a), '');
       for (const root of this.shadows()) {
-        for (const other of find(root, selector)) if (++tried > 2000 || same(other)) return false;
+        for (const other of find(root, selector)) if (other !== e && tokensOf(other).has(longest) && (++tried > 200 || same(other))) return false;
       }
-      return true;
+      return longest !== '';
     }
   }
   const index = new Index(document);
+  useLabels((field) => {
+    index.build();
+    return index.labels.get(field) || [];
+  });
 
   function quoted(text) {
     return `"${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\a ')}"`;
   }
 
-  /** An id or the like that a program made up, and will make up anew. */
+  /**
+   * Whether an id, a class or the like looks as if a program made it up, and will make it up anew: it counts, or it is
+   * no row of words.
+   */
   function generated(id) {
-    return (
-      /[:«»]|^_|--/.test(id) ||
-      /(?:^|[-_])(?:ember|radix|headlessui|mui|mat|cdk|ext|yui|gwt|react|rc|downshift|jss|css|sc|ng|reach|base|uid|auto|gen)[-_a-z]*\d/i.test(id) ||
-      /\d{5,}|[0-9a-f]{8}/i.test(id) ||
-      id.split(/[-_.]/).some((part) => part.length > 4 && (part.match(/\d+/g) || []).length > 1)
-    );
+    if (id.length > 60 || /[^\p{L}\p{N}_.\- ]|^_|--.*--|\d/u.test(id)) return true;
+    const parts = id.split(/[-_. ]+|(?<=\p{Ll})(?=\p{Lu})/u);
+    return parts.length > 8 || parts.some((part) => part.length > 3 && (/^[^aeiouy\P{ASCII}]+$/i.test(part) || /\p{Ll}\p{Lu}\p{Ll}?\p{Lu}/u.test(part)));
   }
 
   const testIds = ['data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy', 'data-automation-id'];
 
-  const alone = (root, selector, e) => {
-    const found = find(root, selector);
-    return found.length === 1 && found[0] === e;
-  };
+  /** Whether a selector finds e alone in a root, and nothing in the shadow roots there, where some runners look, too. */
+  function alone(root, selector, e) {
+    if (query[kindOf.call(root)].querySelector.call(root, selector) !== e) return false; // mostly an earlier one: no need to find all
+    return find(root, selector).length === 1 && shadowsIn(root).every((s) => !query[11].querySelector.call(s, selector));
+  }
+
+  function shadowsIn(root) {
+    index.build();
+    const all = index.shadows();
+    return root === document ? all : all.filter((s) => lies(s, root));
+  }
+
+  function lies(s, root) {
+    for (let at = rootOf.call(s.host); at instanceof ShadowRoot; at = rootOf.call(at.host)) if (at === root) return true;
+    return false;
+  }
 
   /** A selector by a test id or an id of its own that is unique. */
   function anchor(e, root) {
@@ -317,86 +193,141 @@
     return id && !generated(id) && alone(root, `#${CSS.escape(id)}`, e) ? `#${CSS.escape(id)}` : '';
   }
 
+  const count = (e, what) => Document.prototype.evaluate.call(document, `count(preceding-sibling::${what})`, e, null, XPathResult.NUMBER_TYPE, null).numberValue;
+
+  /** The place of an element among its siblings, and among those of its tag. */
   function position(e) {
-    let n = 1;
+    const tag = tagOf.call(e);
+    const at = { of: 1, like: 1 };
     for (let b = before.call(e); b; b = before.call(b)) {
       // Counting on in the engine is quicker in a long list.
-      if (++n > 100) return n + Document.prototype.evaluate.call(document, 'count(preceding-sibling::*)', b, null, XPathResult.NUMBER_TYPE, null).numberValue;
+      if (++at.of > 100) return { of: 1 + count(e, '*'), like: 1 + count(e, `*[local-name()="${tag}"]`) };
+      if (tagOf.call(b) === tag) at.like++;
     }
-    return n;
+    return at;
   }
 
-  /** The path from the nearest ancestor that can be told by itself. Each step names one child, so it is unique. */
+  /**
+   * The path from the nearest ancestor that can be told by itself, as CSS that counts children and as XPath that counts
+   * those of a tag. Each step names one child, so it is unique.
+   */
   function path(e, root) {
-    let steps = '';
+    let css = '';
+    let xpath = '';
     for (let at = e; at; at = parent(at)) {
-      const tag = CSS.escape(tagOf.call(at));
-      if (tag === 'body' || tag === 'html') return `${tag}${steps}`;
-      const id = at === e ? '' : anchor(at, root);
-      if (id) return id + steps;
+      const name = tagOf.call(at);
+      const tag = CSS.escape(name);
+      if (tag === 'body' || tag === 'html') return { css: `${tag}${css}`, xpath: `//${tag}${xpath}` };
+      const own = at === e ? '' : anchor(at, root);
+      if (own) {
+        const called = own[0] === '[' ? own.slice(1, own.indexOf('=')) : 'id';
+        const said = literal(attr(at, called));
+        return { css: own + css, xpath: said && `//*[@${called}=${said}]${xpath}` };
+      }
       const top = !parent(at);
-      steps = `${top ? '' : ' > '}${tag}:nth-child(${position(at)})${steps}`;
+      const n = position(at);
+      css = `${top ? '' : ' > '}${tag}:nth-child(${n.of})${css}`;
+      xpath = `/*[local-name()="${name}"][${n.like}]${xpath}`;
     }
-    return alone(root, steps, e) ? steps : '';
+    return { css: alone(root, css, e) ? css : '', xpath: '' };
   }
+
+  /** A literal of XPath; '' where it cannot say the text. */
+  const literal = (text) => (!text.includes('"') ? `"${text}"` : !text.includes("'") ? `'${text}'` : '');
 
   /** Whether a text stands once in a document or shadow root; runners look for it in shadow roots, too. */
   function once(root, text) {
     const all = textOf.call(root === document ? whole() : root);
     const at = all.indexOf(text);
-    if (at < 0 || all.indexOf(text, at + 1) >= 0) return false;
-    if (root !== document) return true;
-    index.build();
-    return index.shadows().every((s) => !textOf.call(s).includes(text));
+    return at >= 0 && all.indexOf(text, at + 1) < 0 && shadowsIn(root).every((s) => !textOf.call(s).includes(text));
   }
 
   const listing = new Set('select datalist table thead tbody tr ul ol dl form nav main section article body html'.split(' '));
+  const item = 'tr,li,article,fieldset,figure,[role=row],[role=listitem],[role=treeitem],[role=article],[role=group]';
 
   /**
-   * Selectors of an element, the best first; above are those of the shadow hosts it lies in. A name and role need
-   * none: they are looked up in the accessibility tree, which knows no shadow roots.
+   * An XPath by the text of the row or item that it lies in, and by its own, or by its place among its like there. It
+   * finds a row again that has moved.
    */
-  function selectors(e, root, above, role, name, rough) {
+  function inRow(e) {
+    const up = parent(e);
+    const row = up && closest.call(up, item);
+    const lead = row && literal(leading(row, e));
+    if (!lead) return '';
+    const tag = tagOf.call(e);
+    const own = literal(brief(e));
+    const rows = `//${tagOf.call(row)}[.//text()[normalize-space()=${lead}]]`;
+    const like = own && own !== '""' ? `//*[local-name()="${tag}"][normalize-space()=${own}]` : `//*[local-name()="${tag}"]`;
+    const found = search(rows + like);
+    const at = found.indexOf(e);
+    return at < 0 || found.length > 20 || search(rows).length !== 1 ? '' : found.length === 1 ? rows + like : `(${rows}${like})[${at + 1}]`;
+  }
+
+  function search(expression) {
+    const found = Document.prototype.evaluate.call(document, expression, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+    return Array.from({ length: Math.min(found.snapshotLength, 50) }, (_, i) => found.snapshotItem(i));
+  }
+
+  /** Attributes that authors give an element to know it by: of its own data, where they look like words. */
+  function given(e) {
+    return Element.prototype.getAttributeNames.call(e).filter((name) => name.startsWith('data-') && !testIds.includes(name) && !generated(name) && !generated(attr(e, name)));
+  }
+
+  /**
+   * Selectors of an element, the most durable first; above are those of the shadow hosts it lies in. A name and role need
+   * none: they are looked up in the accessibility tree, which knows no shadow roots. All but a path are of another sort.
+   */
+  function selectors(e, root, above, role, name) {
     const lists = [];
-    const out = { push: (s) => s && s.length <= 500 && !lists.some((l) => l.at(-1) === s) && lists.push([...above, s]) };
+    const push = (s, ...more) => s && s.length <= 500 && !lists.some((l) => l.at(-1) === s) && lists.push([...above, s, ...more]);
     const own = anchor(e, root);
-    if (own[0] === '[') out.push(own);
+    if (own[0] === '[') push(own);
+    index.build();
     let worth = true; // to look for the text, which is to read that of the whole page
-    if (name && name.length <= 150 && role !== 'generic' && !/\[\s*\w+\s*=/.test(name)) {
-      if (index.unique(e, role, name, rough)) lists.push([`aria/${name}[role="${role}"]`]);
+    // Runners write spaces that do not break, beside others, in their own way.
+    if (name && name.length <= 150 && role !== 'generic' && !/\[\s*\w+\s*=|\u00a0(?:\s|$)|(?:^|\s)\u00a0/.test(name)) {
+      if (index.unique(e, role, name)) lists.push([`aria/${name}[role="${role}"]`]);
       worth = !index.large || (selectorOf(role) === '' && lists.length === 0);
     }
     const tag = CSS.escape(tagOf.call(e));
-    const by = (called) => {
+    const only = (selector) => alone(root, selector, e) && push(selector);
+    const by = (called, made) => {
       const value = attr(e, called);
-      const selector = `${tag}[${called}=${quoted(value)}]`;
-      if (value && value.length <= 150 && alone(root, selector, e)) out.push(selector);
+      if (value.trim() && value.length <= 150 && !(made && generated(value))) only(`${tag}[${called}=${quoted(value)}]`);
     };
-    by('placeholder');
-    by('aria-label');
-    by('alt');
+    for (const called of ['placeholder', 'aria-label', 'alt']) by(called);
     const text = worth && e instanceof HTMLElement && !isEditable(e) && !listing.has(tagOf.call(e)) ? textOf.call(e) : '';
     if (text && text.length <= 80) {
       const trimmed = text.trim();
-      if (trimmed && !/[\n\t]| {2}/.test(trimmed) && once(root, trimmed)) out.push(`text/${trimmed}`);
+      if (trimmed && !/[\n\t]| {2}/.test(trimmed) && once(root, trimmed)) push(`text/${trimmed}`);
     }
     by('title');
-    by('name');
-    if (own[0] === '#') out.push(own);
-    else {
-      const id = attr(e, 'id');
-      if (id && !generated(id) && alone(root, `#${CSS.escape(id)}`, e)) out.push(`#${CSS.escape(id)}`);
-    }
-    out.push(path(e, root));
+    by('name', true);
+    const type = e instanceof HTMLInputElement ? typeOf.call(e) : '';
+    if (/^(?:radio|checkbox|button|submit)$/.test(type) && attr(e, 'value')) only(`input[${attr(e, 'name') ? `name=${quoted(attr(e, 'name'))}][` : ''}value=${quoted(attr(e, 'value'))}]`);
+    if (own[0] === '#') push(own);
+    else if (attr(e, 'id') && !generated(attr(e, 'id'))) only(`#${CSS.escape(attr(e, 'id'))}`);
+    if (root !== document) by('part');
+    if (tag === 'a' && attr(e, 'href').length > 1) by('href');
+    if (tag === 'img' && !attr(e, 'src').startsWith('data:')) by('src');
+    for (const called of given(e).slice(0, 2)) by(called);
+    const scarce = () => lists.length < 2;
+    if (scarce()) for (const c of attr(e, 'class').split(/\s+/).filter((c) => c && !generated(c)).slice(0, 4)) if (scarce()) only(`${tag}.${CSS.escape(c)}`);
+    if (scarce() && root === document && !index.large) push(prefixed(inRow(e)));
+    const way = path(e, root);
+    push(way.css);
+    if (scarce() && root === document) push(prefixed(way.xpath));
     return lists;
   }
+
+  const prefixed = (xpath) => xpath && `xpath/${xpath}`;
 
   /** The selector of a shadow host, and those of the hosts it lies in, from the outside. */
   function hosts(root) {
     const out = [];
     for (let r = root; r instanceof ShadowRoot; r = rootOf.call(r.host)) {
       const at = rootOf.call(r.host);
-      out.unshift(anchor(r.host, at) || path(r.host, at));
+      out.unshift(anchor(r.host, at) || path(r.host, at).css);
     }
     return out;
   }
@@ -415,25 +346,148 @@
     return out;
   }
 
+  const acts = 'a[href],button,input,select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=tab],[role=menuitem],[contenteditable]';
+  const heads = 'h1,h2,h3,h4,h5,h6,header,legend,[role=heading]';
+
+  /** The first elements in one. */
+  function children(e, most) {
+    const out = [];
+    for (let n = firstOf.call(e); n && out.length < most; n = nextOf.call(n)) if (n instanceof Element) out.push(n);
+    return out;
+  }
+
+  const short = 60; // characters of what stands beside an element
+
+  /** The text of a node where it is short, as it is shown: '' where it has more, or fields in it. without is left out. */
+  function brief(n, most = 80, without = null) {
+    let out = '';
+    let left = 60;
+    const walk = (node) => {
+      if (node === without || out.length > most + 20 || --left < 0) return;
+      if (node instanceof Text) out += node.data;
+      else if (node instanceof Element && !/^(?:script|style|template|noscript|select|textarea|input)$/.test(tagOf.call(node)) && attr(node, 'aria-hidden') !== 'true') {
+        out += ' ';
+        if (!visible.call(node, { visibilityProperty: true }) && getComputedStyle(node).display !== 'contents') return;
+        for (const child of inside(node)) walk(child);
+        out += ' ';
+      }
+    };
+    walk(n);
+    const text = clean(out);
+    return left < 0 || text.length > most ? '' : text;
+  }
+
+  /** Without what only a font of icons can show. */
+  const clean = (text) => flat(text.replace(/[\p{Co}\p{Cf}]/gu, ''));
+
+  /** What a row or an item is known by: its header, or the first short text in it that is not in e. */
+  function leading(row, e) {
+    for (const head of find(row, 'th,[role=rowheader],legend,figcaption,h1,h2,h3,h4,h5,h6,[role=heading]')) {
+      const text = !contains.call(e, head) && !contains.call(head, e) && brief(head, short);
+      if (text) return text;
+    }
+    const texts = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+    for (let n = texts.nextNode(), tries = 0; n && tries < 40; n = texts.nextNode(), tries++) {
+      const text = clean(n.data);
+      const at = parent(n);
+      if (text.length > 1 && text.length <= short && !contains.call(e, n) && at && !/^(?:script|style|option)$/.test(tagOf.call(at)) && visible.call(at, { visibilityProperty: true }) && !isEditable(at)) return text;
+    }
+    return '';
+  }
+
+  /** The header of the column that a cell is in. */
+  function column(cell) {
+    const table = closest.call(cell, 'table,[role=table],[role=grid]');
+    const row = table && query[1].querySelector.call(table, 'tr,[role=row]');
+    const head = row && !contains.call(row, cell) && find(row, 'th,[role=columnheader]')[position(cell).of - 1];
+    return head ? brief(head, short) : '';
+  }
+
+  /** The text right before a node, or right after a box to check, among what lies with it. */
+  function neighbour(at, after) {
+    for (let n = after ? nextOf.call(at) : previous.call(at), i = 0; n && i < 6; n = after ? nextOf.call(n) : previous.call(n), i++) {
+      if (n instanceof Element && (matches.call(n, acts) || query[1].querySelector.call(n, acts))) return '';
+      const text = n instanceof Text || n instanceof Element ? brief(n, short) : '';
+      if (text) return text;
+    }
+    return '';
+  }
+
+  /**
+   * What stands beside an element, for people to know it by: the text before it, what its row or item is called, or the
+   * heading or name of the part of the page that it lies in.
+   */
+  function beside(e) {
+    const toggle = /^(?:checkbox|radio|switch)$/.test(roleOf(e));
+    for (let at = e, i = 0; at && i < 30; at = above(at), i++) {
+      if (at === bodyOf.call(document)) break;
+      if (at !== e && matches.call(at, item)) {
+        const text = leading(at, e);
+        if (text) return text;
+      }
+      const text = i < 4 && ((toggle && neighbour(at, true)) || neighbour(at, false));
+      if (text) return text;
+      if (matches.call(at, 'td,[role=cell],[role=gridcell]') && column(at)) return column(at);
+      if (at !== e && matches.call(at, 'section,form,dialog,nav,aside,main,header,footer,div,[role]')) {
+        const label = attr(at, 'aria-label');
+        if (label) return clean(label).slice(0, short);
+        const head = children(at, 4).find((c) => !contains.call(c, e) && matches.call(c, heads));
+        const heading = head && brief(head, short);
+        if (heading) return heading;
+      }
+    }
+    return '';
+  }
+
+  /** The word in a name of an icon: of its file, of an attribute, or of a class that repeats another: bi bi-trash. */
+  function pictured(e) {
+    for (const i of [e, ...find(e, 'img,svg,use,i,span,[name],[icon],[data-icon]')].slice(0, 8)) {
+      const file = (attr(i, 'src') || (tagOf.call(i) === 'use' ? attr(i, 'href') || attr(i, 'xlink:href') : '')).replace(/[?#].*\.|^data:.*/, '');
+      const name = file.split(/[/#]/).pop().replace(/\.\w+$/, '');
+      const classes = attr(i, 'class').split(/\s+/);
+      const repeated = i !== e && classes.find((c) => classes.some((b) => b && b !== c && c.startsWith(`${b}-`)));
+      const word = name || attr(i, 'data-icon') || attr(i, 'icon') || (i !== e && attr(i, 'name')) || (repeated || '').replace(/^[^-]*-/, '');
+      if (word && !generated(word)) return word.replace(/[-_]+/g, ' ');
+    }
+    return '';
+  }
+
+  /** What people may know an element without a name by, of itself. */
+  function hint(e) {
+    const words = (...of) => of.map((called) => attr(e, called)).find((value) => value && !generated(value)) || '';
+    return (
+      brief(e) || clean(attr(e, 'placeholder') || attr(e, 'title') || attr(e, 'alt') || attr(e, 'aria-label')) || pictured(e) ||
+      (find(e, 'h1,h2,h3,h4,h5,h6,strong').length && brief(find(e, 'h1,h2,h3,h4,h5,h6,strong')[0])) || words('name', 'id') || given(e).map((n) => attr(e, n))[0] || ''
+    ).slice(0, 100);
+  }
+
+  const roleNames = { image: 'img', DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas', none: 'generic' };
+
   /** Describes an element as human.Element in its JSON form, with its secrets hidden. */
   function describe(e) {
     const role = roleOf(e);
     const root = rootOf.call(e);
     const name = nameOf(e, true);
-    const rough = nameOf(e, false);
     const tag = tagOf.call(e);
-    const above = hosts(root);
-    const shown = secrets.mask(name).slice(0, 300);
+    const own = clean(name);
+    const anywhere = e === whole() || e === bodyOf.call(document);
+    const known = own || anywhere || isEditable(e) || secrets.why(e) ? '' : hint(e);
+    const said = own || known;
+    const shown = secrets.mask(said).slice(0, 300);
+    const all = selectors(e, root, hosts(root), role, name);
     const out = {
-      role: role === 'image' ? 'img' : { DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas' }[role] || role,
+      role: role === 'generic' && isEditable(e) && !isEditable(parent(e)) ? 'textbox' : roleNames[role] || role,
       name: shown,
       tag: tag === 'input' ? `input/${typeOf.call(e)}` : tag.slice(0, 100),
-      selectors: selectors(e, root, above, role, name, rough).filter((list) => list.every((s) => secrets.mask(s) === s)),
+      selectors: all.filter((list) => list.every((s) => secrets.mask(s) === s)),
     };
+    if (known) out.named = 'otherwise';
+    const near = anywhere || (said && all.some((list) => /^(?:aria|text)\//.test(list.at(-1)))) ? '' : secrets.mask(beside(e));
+    if (near && near !== said) out.beside = near;
     const state = states(e);
     if (state.length) out.states = state;
     if (secrets.why(e)) out.secret = true;
-    if (shown !== name.slice(0, 300)) out.hidden = 'secret';
+    if (shown !== said.slice(0, 300)) out.hidden = 'secret';
     return out;
   }
 
@@ -451,16 +505,29 @@
     return isEditable(e) && !isEditable(parent(e));
   }
 
-  /** What an event was meant for: of its path, the innermost element that people act on, else the innermost of all. */
+  /** Whether an element itself, and not what it lies in, says that a press does something: by attributes, or by its pointer. */
+  function answers(e) {
+    if (/^(?:html|body)$/.test(tagOf.call(e))) return false;
+    if (has.call(e, 'onclick') || has.call(e, 'jsaction') || has.call(e, 'data-action') || (has.call(e, 'tabindex') && attr(e, 'tabindex') !== '-1')) return true;
+    const up = above(e);
+    return getComputedStyle(e).cursor === 'pointer' && !(up && getComputedStyle(up).cursor === 'pointer');
+  }
+
+  /**
+   * What an event was meant for: of its path, the innermost element that people act on, else the innermost that answers,
+   * where it is no large part of the page, else the innermost of all.
+   */
   function meant(way) {
     let first = null;
+    let answering = null;
     for (let i = 0; i < way.length && i < 40; i++) {
       const e = way[i];
       if (!(e instanceof Element)) continue;
       first = first || e;
       if (isActing(e)) return e;
+      if (!answering && i < 12 && answers(e)) answering = e;
     }
-    return first;
+    return answering || first;
   }
 
   return { describe, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index.hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };

@@ -17,7 +17,10 @@ func (p *testPage) finds(step, under, wanted string) (n int, is bool) {
 	if !aria {
 		var got [2]int
 		find := `[...root.querySelectorAll(step)]`
-		if text, ok := strings.CutPrefix(step, "text/"); ok {
+		if xpath, ok := strings.CutPrefix(step, "xpath/"); ok {
+			step = xpath
+			find = `(() => { let all = document.evaluate(step, root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE), out = []; for (let i = 0; i < all.snapshotLength; i++) out.push(all.snapshotItem(i)); return out })()`
+		} else if text, ok := strings.CutPrefix(step, "text/"); ok {
 			step = text
 			find = `(function deepest(n) { let kids = [...n.children].filter((c) => !/^(SCRIPT|STYLE|HEAD)$/.test(c.tagName)).flatMap(deepest); return kids.length ? kids : n.textContent.includes(step) && n instanceof Element ? [n] : [] })(root.documentElement || root)`
 		}
@@ -43,20 +46,20 @@ func (p *testPage) finds(step, under, wanted string) (n int, is bool) {
 	return len(found.Nodes), len(found.Nodes) == 1 && found.Nodes[0].BackendDOMNodeID == want.Node.BackendNodeID
 }
 
-// Each element is marked by data-n; the test has the script describe it, and finds it again by each of its selectors.
+// Each element is marked by n; the test has the script describe it, and finds it again by each of its selectors.
 func TestPageSelectors(t *testing.T) {
 	c := startChromium(t)
 	for name, tt := range map[string]struct {
 		html string
-		want map[string][]string // by data-n: the beginnings of its selectors, the best first
+		want map[string][]string // by n: the beginnings of its selectors, the best first
 		role map[string]string
 	}{
 		"a form": {
-			`<form><label for=e>E-mail</label><input id=e type=email name=mail placeholder="you@x.test" data-n=mail>
-				<label>Name <input data-n=name></label> <label>Age<input type=number data-n=age></label><textarea aria-labelledby="l1 l2" data-n=note></textarea><b id=l1>Your</b> <i id=l2>note</i>
-				<select title=Country data-n=country><option>DE<option>CN</select><input type=submit data-n=submit><input type=button value='Say "hi"' data-n=say>
-				<input type=checkbox id=r1x9f2k77 data-n=box><label for=r1x9f2k77>Stay   signed in</label><input type=password aria-label=Password data-n=pw>
-				<input type=search aria-label=Find data-n=find><input list=l aria-label=City data-n=city><datalist id=l></datalist></form>`,
+			`<form><label for=e>E-mail</label><input id=e type=email name=mail placeholder="you@x.test" n=mail>
+				<label>Name <input n=name></label> <label>Age<input type=number n=age></label><textarea aria-labelledby="l1 l2" n=note></textarea><b id=l1>Your</b> <i id=l2>note</i>
+				<select title=Country n=country><option>DE<option>CN</select><input type=submit n=submit><input type=button value='Say "hi"' n=say>
+				<input type=checkbox id=r1x9f2k77 n=box><label for=r1x9f2k77>Stay   signed in</label><input type=password aria-label=Password n=pw>
+				<input type=search aria-label=Find n=find><input list=l aria-label=City n=city><datalist id=l></datalist></form>`,
 			map[string][]string{
 				"mail":    {`aria/E-mail[role="textbox"]`, `input[placeholder="you@x.test"]`, `input[name="mail"]`, `#e`, `body > `},
 				"name":    {`aria/Name[role="textbox"]`, `body > `},
@@ -64,7 +67,7 @@ func TestPageSelectors(t *testing.T) {
 				"note":    {`aria/Your note[role="textbox"]`, `body > `},
 				"country": {`aria/Country[role="combobox"]`, `select[title="Country"]`, `body > `},
 				"submit":  {`aria/Submit[role="button"]`, `body > `},
-				"say":     {`aria/Say "hi"[role="button"]`, `body > `},
+				"say":     {`aria/Say "hi"[role="button"]`, `input[value="Say \"hi\""]`, `body > `},
 				"box":     {`aria/Stay signed in[role="checkbox"]`, `body > `},
 				"pw":      {`aria/Password[role="textbox"]`, `input[aria-label="Password"]`, `body > `},
 				"find":    {`aria/Find[role="searchbox"]`, `input[aria-label="Find"]`, `body > `},
@@ -73,13 +76,13 @@ func TestPageSelectors(t *testing.T) {
 			nil,
 		},
 		"buttons and links": {
-			`<nav><a href="#1" data-n=link>Docs</a> <a data-n=nolink>Plain</a></nav><button data-testid="save" data-n=save><svg></svg><span>Save</span> <span>all</span></button>
-				<button data-n=hidden>Send<span style="display:none"> now</span></button><button data-n=twin1>Twin</button><button data-n=twin2>Twin</button><button data-n=part>Twin set</button>
-				<button style="display:none">Lone</button><button data-n=lone>Lone</button><button aria-label="Close" data-n=close>x</button><button title="Help" data-n=help></button>
-				<a href="#2" data-n=pic><img alt="Home"></a><div role=button tabindex=0 data-n=div>Go on</div><summary>x</summary><details><summary data-n=more>More</summary></details>
-				<div role=tablist><div role=tab data-n=tab>First</div></div><h2 data-n=head>Title of it</h2><img alt="A boat" src="data:," data-n=img>`,
+			`<nav><a href="#1" n=link>Docs</a> <a n=nolink>Plain</a></nav><button data-testid="save" n=save><svg></svg><span>Save</span> <span>all</span></button>
+				<button n=hidden>Send<span style="display:none"> now</span></button><button n=twin1>Twin</button><button n=twin2>Twin</button><button n=part>Twin set</button>
+				<button style="display:none">Lone</button><button n=lone>Lone</button><button aria-label="Close" n=close>x</button><button title="Help" n=help></button>
+				<a href="#2" n=pic><img alt="Home"></a><div role=button tabindex=0 n=div>Go on</div><summary>x</summary><details><summary n=more>More</summary></details>
+				<div role=tablist><div role=tab n=tab>First</div></div><h2 n=head>Title of it</h2><img alt="A boat" src="data:," n=img>`,
 			map[string][]string{
-				"link":   {`aria/Docs[role="link"]`, `text/Docs`, `body > `},
+				"link":   {`aria/Docs[role="link"]`, `text/Docs`, `a[href="#1"]`},
 				"save":   {`[data-testid="save"]`, `aria/Save all[role="button"]`, `text/Save all`},
 				"hidden": {`aria/Send[role="button"]`, `text/Send now`, `body > `},
 				"twin1":  {`body > `}, "twin2": {`body > `},
@@ -87,7 +90,7 @@ func TestPageSelectors(t *testing.T) {
 				"lone":  {`aria/Lone[role="button"]`, `body > `},
 				"close": {`aria/Close[role="button"]`, `button[aria-label="Close"]`, `body > `},
 				"help":  {`aria/Help[role="button"]`, `button[title="Help"]`, `body > `},
-				"pic":   {`aria/Home[role="link"]`, `body > `},
+				"pic":   {`aria/Home[role="link"]`, `a[href="#2"]`},
 				"div":   {`aria/Go on[role="button"]`, `text/Go on`, `body > `},
 				"more":  {`aria/More[role="DisclosureTriangle"]`, `text/More`, `body > `},
 				"tab":   {`aria/First[role="tab"]`, `text/First`, `body > `},
@@ -97,19 +100,19 @@ func TestPageSelectors(t *testing.T) {
 			map[string]string{"more": "button", "img": "img", "nolink": "generic", "div": "button"},
 		},
 		"ids that are made up are not used": {
-			`<div id=":r1:" data-n=a>x</div><div id="ember123" data-n=b>x</div><div id="radix-4" data-n=c>x</div><div id="a8f5f167f44f4964" data-n=d>x</div><div id="user-menu" data-n=e>x</div>
-				<div id="user-menu" data-n=f>x</div><section id="list"><p data-n=g>y</p><p>y</p></section>`,
+			`<div id=":r1:" n=a>x</div><div id="ember123" n=b>x</div><div id="radix-4" n=c>x</div><div id="a8f5f167f44f4964" n=d>x</div><div id="user-menu" n=e>x</div>
+				<div id="user-menu" n=f>x</div><section id="list"><p n=g>y</p><p>y</p></section>`,
 			map[string][]string{"a": {`body > `}, "b": {`body > `}, "c": {`body > `}, "d": {`body > `}, "e": {`body > `}, "f": {`body > `}, "g": {`#list > p:nth-child(1)`}},
 			nil,
 		},
 		"names with signs of their own": {
-			`<button data-n=a data-test='a"b\c]'>It's [1] "so" \ far</button><button id="1x:y" data-n=b>é 中文</button>`,
+			`<button n=a data-test='a"b\c]'>It's [1] "so" \ far</button><button id="1x:y" n=b>é 中文</button>`,
 			map[string][]string{"a": {`[data-test="a\"b\\c]"]`, `aria/It's [1] "so" \ far`, `text/It's [1] "so" \ far`}, "b": {`aria/é 中文`, `text/é 中文`, `body > `}},
 			nil,
 		},
 		"a table": {
-			`<table data-n=t><caption>Boats</caption><tr><th data-n=th>Name<th>Size<tr><td data-n=td>Ada<td><button data-n=del>Delete</button><tr><td>Bob<td><button>Delete</button></table>`,
-			map[string][]string{"t": {`body > table:nth-child(`}, "th": {`aria/Name[role="columnheader"]`, `text/Name`, `body > `}, "td": {`text/Ada`, `body > `}, "del": {`body > table`}},
+			`<table n=t><caption>Boats</caption><tr><th n=th>Name<th>Size<tr><td n=td>Ada<td><button n=del>Delete</button><tr><td>Bob<td><button>Delete</button></table>`,
+			map[string][]string{"t": {`aria/Boats[role="table"]`, `body > table:nth-child(`}, "th": {`aria/Name[role="columnheader"]`, `text/Name`, `body > `}, "td": {`text/Ada`, `body > `}, "del": {`xpath///tr[`, `body > table`}},
 			nil,
 		},
 	} {
@@ -117,7 +120,7 @@ func TestPageSelectors(t *testing.T) {
 			p := c.open(t, tt.html)
 			p.call("Accessibility.enable", nil)
 			for n, want := range tt.want {
-				node := fmt.Sprintf(`document.querySelector('[data-n=%s]')`, n)
+				node := fmt.Sprintf(`document.querySelector('[n=%s]')`, n)
 				var e human.Element
 				p.evaluate("describe("+node+")", true, &e)
 				var got []string
@@ -127,8 +130,11 @@ func TestPageSelectors(t *testing.T) {
 						t.Errorf("%s: %q finds %d elements, this among them: %t", e.Name, s, n, is)
 					}
 				}
-				if len(got) == len(want)+1 && strings.HasPrefix(got[len(want)], "body > ") {
-					got = got[:len(want)] // the path at the end goes without saying
+				if len(got) < 2 {
+					t.Errorf("%s: one selector alone: %q", n, got)
+				}
+				for len(got) > len(want) && (strings.HasPrefix(got[len(got)-1], "body > ") || strings.HasPrefix(got[len(got)-1], "xpath/")) {
+					got = got[:len(got)-1] // paths at the end go without saying
 				}
 				if !slices.EqualFunc(got, want, strings.HasPrefix) {
 					t.Errorf("%s: selectors\n  %s\nwant\n  %s", n, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
@@ -136,7 +142,7 @@ func TestPageSelectors(t *testing.T) {
 			}
 			for n, want := range tt.role {
 				var e human.Element
-				p.evaluate(fmt.Sprintf(`describe(document.querySelector('[data-n=%s]'))`, n), true, &e)
+				p.evaluate(fmt.Sprintf(`describe(document.querySelector('[n=%s]'))`, n), true, &e)
 				if e.Role != want {
 					t.Errorf("%s has the role %s, want %s", n, e.Role, want)
 				}

@@ -29,7 +29,7 @@ func TestPage(t *testing.T) {
 		"a double click and a triple click": {
 			`<p id=a>Some words</p>`,
 			func(p *testPage) { x, y := p.at("#a"); p.clickAt(x, y, "left", 3) },
-			[]string{`press paragraph`, `click paragraph`, `press paragraph`, `click x2 paragraph`, `press paragraph`, `click x3 paragraph`},
+			[]string{`press paragraph "Some words"`, `click paragraph "Some words"`, `press paragraph "Some words"`, `click x2 paragraph "Some words"`, `press paragraph "Some words"`, `click x3 paragraph "Some words"`},
 		},
 		"a right click is one click": {
 			`<button id=a>Menu</button><script>a.oncontextmenu = (e) => e.preventDefault()</script>`,
@@ -209,12 +209,12 @@ func TestPage(t *testing.T) {
 				<script>a.onpointerdown = (e) => { e.preventDefault(); a.setPointerCapture(e.pointerId) };
 				a.onpointermove = (e) => { if (e.buttons) a.style.cssText += ';position:absolute;left:' + (e.clientX - 25) + 'px;top:' + (e.clientY - 25) + 'px' }</script>`,
 			func(p *testPage) { p.drag("#a", 400, 400) },
-			[]string{`press listitem`, `drag listitem region "Done"`},
+			[]string{`press generic "One"`, `drag generic "One" region "Done"`},
 		},
 		"selecting text is no drag": {
 			`<p id=a>Some words to select</p>`,
 			func(p *testPage) { p.drag("#a", 160, 25) },
-			[]string{`press paragraph`, `click paragraph`},
+			[]string{`press paragraph "Some words to select"`, `click paragraph "Some words to select"`},
 		},
 		"a menu that opens by style alone": {
 			`<nav><ul><li id=a><a href="#p">Products</a><ul style="display:none"><li><a href="#x">Boats</a></ul></ul></nav><style>#a:hover ul{display:block!important}</style>`,

@@ -41,11 +41,15 @@ func (m *mask) text(s string) (string, bool) {
 	return is.text, is.found
 }
 
-// element returns a copy of e whose name and whose ancestors' names are masked, and how many were.
+// element returns a copy of e whose name, what stands beside it, and whose ancestors' names are masked, and how many were.
 func (m *mask) element(e human.Element) (human.Element, uint64) {
 	var n uint64
 	if name, found := m.text(e.Name); found {
 		e.Name, e.Hidden = name, "secret"
+		n++
+	}
+	if beside, found := m.text(e.Beside); found {
+		e.Beside = beside
 		n++
 	}
 	if len(e.Ancestry) > 0 {

@@ -112,7 +112,7 @@ func weight(e human.RecordedEvent) int64 {
 		n += len(e.Window.Title) + 40
 	}
 	if e.Element != nil {
-		n += 60 + len(e.Element.Name) + 24*len(e.Element.Ancestry)
+		n += 60 + len(e.Element.Name) + len(e.Element.Beside) + 24*len(e.Element.Ancestry)
 	}
 	if e.File != nil {
 		n += len(e.File.Path) + len(e.File.To)

@@ -71,6 +71,7 @@ func nameless(e *human.Element) *human.Element {
 	if out.Name != "" {
 		out.Name, out.Hidden = "", "operator"
 	}
+	out.Named, out.Beside = "", ""
 	out.Selectors = nil // most of them have names in them
 	out.Ancestry = slices.Clone(e.Ancestry)
 	for i := range out.Ancestry {
@@ -107,7 +108,7 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 			a.Words = Words(a, lang)
 		}
 		if !edits.ShareText && a.Type != human.Note && (a.Text != "" || a.Value != "") {
-			if e := a.Element; e != nil && (reveals(e.Name, a.Text) || reveals(e.Name, a.Value)) {
+			if e := a.Element; e != nil && (reveals(e.Name+"\n"+e.Beside, a.Text) || reveals(e.Name+"\n"+e.Beside, a.Value)) {
 				a.Element = nameless(e) // some fields are called by what stands in them
 			}
 			a.Element = findable(a.Element, a.Text, a.Value)

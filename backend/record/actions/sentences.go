@@ -43,6 +43,18 @@ func (l *language) count(n uint64, one string) string {
 }
 
 func (l *language) element(e *human.Element) string {
+	what := l.called(e)
+	switch {
+	case e == nil || e.Beside == "" || e.Hidden != "" && e.Hidden != "secret":
+		return what
+	case what == "":
+		return l.say("beside/none", Name(e.Beside))
+	}
+	return l.say("beside", what, Name(e.Beside))
+}
+
+// called names an element by its role and name alone.
+func (l *language) called(e *human.Element) string {
 	if e == nil {
 		return ""
 	}

@@ -15,7 +15,7 @@ var english = language{
 	},
 	text: map[string]string{
 		"name": "%s", "element": "%s %s", "element/none": "%s", "a": "a %s", "an": "an %s",
-		"in": "%[1]s in %[2]s", "on": "%[1]s on %[2]s", "into": "%[1]s into %[2]s",
+		"beside": "%[1]s beside %[2]s", "beside/none": "something beside %s", "in": "%[1]s in %[2]s", "on": "%[1]s on %[2]s", "into": "%[1]s into %[2]s",
 		"with before": "", "with after": " with %s",
 
 		"click": "Clicked", "click 2": "Middle-clicked", "click 3": "Right-clicked",

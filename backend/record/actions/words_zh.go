@@ -17,7 +17,7 @@ var simplifiedChinese = language{
 	},
 	text: map[string]string{
 		"name": "“%s”", "element": "%s“%s”", "element/none": "“%s”", "a": "%s", "an": "%s",
-		"in": "在%[2]s中%[1]s", "on": "在%[2]s上%[1]s", "into": "在%[2]s中%[1]s",
+		"beside": "“%[2]s”旁的%[1]s", "beside/none": "“%s”旁的内容", "in": "在%[2]s中%[1]s", "on": "在%[2]s上%[1]s", "into": "在%[2]s中%[1]s",
 		"with before": "按住 %s ", "with after": "",
 
 		"click": "点击", "click 2": "用中键点击", "click 3": "右键点击",

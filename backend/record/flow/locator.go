@@ -21,13 +21,13 @@ func selectorsOf(e *human.Element) [][]string {
 			out = append(out, s)
 		}
 	}
-	if len(out) == 0 && e.Role != "" && e.Name != "" && roles[e.Role] {
+	if len(out) == 0 && e.Role != "" && e.Name != "" && e.Named == "" && roles[e.Role] {
 		out = append(out, []string{"aria/" + e.Name + `[role="` + e.Role + `"]`})
 	}
 	return out
 }
 
-// steady leaves out the CSS path and the text where there is anything better. A runner takes whichever is there
+// steady leaves out paths and the text where there is anything better. A runner takes whichever is there
 // first: a path fits the page from before, too, and a text is found in the innermost element, which may be smaller
 // than the one meant. byText is true where only texts are left.
 func steady(all [][]string) (best [][]string, byText bool) {
@@ -49,13 +49,14 @@ func steady(all [][]string) (best [][]string, byText bool) {
 	return all, false
 }
 
-// isPath says whether a selector is a CSS path.
+// isPath says whether a selector is a path, in CSS or in XPath.
 func isPath(s string) bool {
-	return !prefixed.MatchString(s) && (strings.Contains(s, ":nth-") || strings.Contains(s, " > ") || plainTag.MatchString(s))
+	return stepped.MatchString(s) || !prefixed.MatchString(s) && (strings.Contains(s, ":nth-") || strings.Contains(s, " > ") || plainTag.MatchString(s))
 }
 
 var (
 	prefixed  = regexp.MustCompile(`^(aria|text|xpath|pierce|css)/`)
+	stepped   = regexp.MustCompile(`^xpath/.*[^/]/\*\[local-name\(\)=`)
 	plainTag  = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 	attribute = regexp.MustCompile(`^([a-z][a-z0-9-]*)?\[([a-z-]+)=(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([A-Za-z0-9_-]+))\]$`)
 	roleOf    = regexp.MustCompile(`^(.*)\[role="([A-Za-z]+)"\]$`)
@@ -116,6 +117,10 @@ func locate(s string, e *human.Element) string {
 			}
 			if !roles[role] || m[1] == "" {
 				return "" // one that only Chrome's accessibility tree knows
+			}
+			if len(m[1]) > 1 && m[1] == strings.ToUpper(m[1]) && m[1] != strings.ToLower(m[1]) {
+				// Capitals may be the style's: Chrome has them in the name, and Playwright has not.
+				return fmt.Sprintf(".getByRole(%s, { name: new RegExp(%s, 'i') })", js(role), js("^"+regexp.QuoteMeta(m[1])+"$"))
 			}
 			return fmt.Sprintf(".getByRole(%s, { name: %s, exact: true })", js(role), js(m[1]))
 		}

@@ -4029,10 +4029,18 @@ export interface components {
         Element: {
             /** @description From its parent to the window, with role and name only. */
             ancestry?: components["schemas"]["Element"][];
+            /** @description What stands beside an element of a page that has no name, or shares it: the text before it, the header of its row or column, the heading of its part of the page. */
+            beside?: string;
             bounds: components["schemas"]["Bounds"];
             /** @description Why its name is masked. */
             hidden?: string;
+            /** @description Its accessible name; of an element of a page that has none (named: otherwise), what people know it by. */
             name?: string;
+            /**
+             * @description The name is no accessible name: it is its text, placeholder, icon, human-made id or the like.
+             * @enum {string}
+             */
+            named?: "otherwise";
             role: string;
             /** @description A field for passwords; its text is never read. */
             secret?: boolean;

@@ -1,0 +1,125 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"deskbell/backend/human"
+)
+
+// seedOf is the seed of generated pages: TARGET_SEED, or one that stays.
+func seedOf(t *testing.T, usual uint64) uint64 {
+	t.Helper()
+	seed, err := strconv.ParseUint(os.Getenv("TARGET_SEED"), 10, 64)
+	if err != nil {
+		return usual
+	}
+	return seed
+}
+
+// gather finds all elements with data-n, in open shadow roots, too, as targets in the script's world.
+const gather = `(globalThis.targets = [], (function into(root) { for (let e of root.querySelectorAll('*')) { if (e.hasAttribute('data-n')) targets.push(e); if (e.shadowRoot) into(e.shadowRoot) } })(document), targets.length)`
+
+// An axNode is what Chrome's accessibility tree has of an element.
+type axNode struct {
+	Ignored          bool
+	Role, Name       struct{ Value string }
+	BackendDOMNodeID int
+}
+
+// tree asks Chrome for the nodes of all targets.
+func (p *testPage) tree(count int) []axNode {
+	p.t.Helper()
+	p.call("Accessibility.enable", nil)
+	p.browser.mu.Lock()
+	world := p.world
+	p.browser.mu.Unlock()
+	var list struct{ Result struct{ ObjectID string } }
+	p.browser.call(p.t, p.session, "Runtime.evaluate", args{"expression": "targets", "contextId": world}, &list)
+	var all struct {
+		Result []struct {
+			Name  string
+			Value struct{ ObjectID string }
+		}
+	}
+	p.browser.call(p.t, p.session, "Runtime.getProperties", args{"objectId": list.Result.ObjectID, "ownProperties": true}, &all)
+	out := make([]axNode, count)
+	waits := make([]chan reply, count)
+	for _, v := range all.Result {
+		if i, err := strconv.Atoi(v.Name); err == nil {
+			waits[i] = p.browser.send(p.session, "Accessibility.getPartialAXTree", args{"objectId": v.Value.ObjectID, "fetchRelatives": false})
+		}
+	}
+	for i, w := range waits {
+		var got struct{ Nodes []axNode }
+		if r := <-w; r.Error != nil || json.Unmarshal(r.Result, &got) != nil || len(got.Nodes) == 0 {
+			p.t.Fatalf("no node for %d: %s %s", i, r.Error, r.Result)
+		}
+		out[i] = got.Nodes[0]
+	}
+	return out
+}
+
+// stored is a role of Chrome's tree as the recorder stores it.
+func stored(role string) string {
+	if as, ok := map[string]string{"image": "img", "DisclosureTriangle": "button", "LabelText": "label", "Date": "textbox", "DateTime": "textbox", "InputTime": "textbox", "ColorWell": "button", "Canvas": "canvas"}[role]; ok {
+		return as
+	}
+	return role
+}
+
+// TestNames compares names and roles of generated components with those of Chrome: TARGET_COUNT of them, of TARGET_SEED.
+func TestNames(t *testing.T) {
+	seed := seedOf(t, 1)
+	count := 250
+	if n, err := strconv.Atoi(os.Getenv("TARGET_COUNT")); err == nil {
+		count = n
+	}
+	p := startChromium(t).open(t, newGenerator(seed).page(count))
+	p.evaluate(gather, true, &count)
+	var got []human.Element
+	p.evaluate("targets.map(describe)", true, &got)
+	var sources []string
+	p.evaluate("targets.map((e) => e.closest('section') ? e.closest('section').innerHTML : e.getRootNode().host.closest('section').innerHTML + ' # ' + e.outerHTML)", true, &sources)
+	nodes := p.tree(count)
+	names, roles, all := 0, 0, 0
+	for i, n := range nodes {
+		if n.Ignored {
+			continue
+		}
+		all++
+		// What only a font of icons shows is left out of what is stored.
+		want := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+			if unicode.In(r, unicode.Co, unicode.Cf) {
+				return -1
+			}
+			return r
+		}, n.Name.Value)), " ")
+		if len([]rune(want)) > 300 {
+			want = string([]rune(want)[:300])
+		}
+		if got[i].Named != "" {
+			got[i].Name = "" // that is what people know it by
+		}
+		name, role := got[i].Name == want, got[i].Role == stored(n.Role.Value) || got[i].Role == "textbox" && slices.Contains(got[i].States, "editable")
+		if name {
+			names++
+		}
+		if role {
+			roles++
+		}
+		if os.Getenv("TARGET_SHOW") != "" && (!name || !role) {
+			fmt.Printf("%s %q, want %s %q\n\t%.700s\n", got[i].Role, got[i].Name, stored(n.Role.Value), want, sources[i])
+		}
+	}
+	t.Logf("seed %d: %d components that are in the tree; the name agrees in %d (%.1f %%), the role in %d (%.1f %%)", seed, all, names, 100*float64(names)/float64(all), roles, 100*float64(roles)/float64(all))
+	if names*100 < all*93 || roles*100 < all*93 { // what Chrome alone knows is in 5 of 100: ElementInternals, media
+		t.Errorf("too few")
+	}
+}
