@@ -5,6 +5,7 @@ package browser
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,8 +52,10 @@ type Browser struct {
 	shown   *tab             // the tab that was in front last
 	numbers int
 
-	namesMu     sync.Mutex // also taken while mu is held
-	secretNames []string   // of fields for passwords that were typed into
+	namesMu     sync.Mutex      // also taken while mu is held
+	secretNames []string        // of fields for passwords that were typed into
+	secretIDs   map[float64]int // of secrets, by what they are compared by
+	seed        [2]int32        // by which they are compared
 
 	source    string    // of the script for pages
 	since     time.Time // when Run began, by the time of day
@@ -70,7 +73,7 @@ func New(o Options, b human.BrowserOptions, save record.SavePicture) *Browser {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Browser{o: o, want: b, save: save, log: log}
+	return &Browser{o: o, want: b, save: save, log: log, seed: [2]int32{int32(rand.Uint32()), int32(rand.Uint32())}}
 }
 
 var _ record.Browser = (*Browser)(nil)

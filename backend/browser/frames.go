@@ -292,6 +292,7 @@ func (t *tab) take(f *frame, m message, at int64) {
 	if t.hidden(f, m.Href) {
 		return
 	}
+	t.judge(f, &m)
 	for _, e := range m.Events {
 		if e.Type == human.PageShown {
 			t.cameToFront("visible", when)

@@ -32,12 +32,13 @@ type measure struct {
 	frames  string
 	w, h    float64 // of the viewport
 	black   []box
+	typed   []typedBox
 	page    human.WebPage
 }
 
 // between is what has to be black in a picture taken after from and before to, both monotonic. It returns false when
 // that is not known, because there was another page, or nothing known of it.
-func (ss *screenshots) between(from, to int64) ([]box, bool) {
+func (ss *screenshots) between(from, to int64) ([]box, []typedBox, bool) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	first := -1
@@ -47,7 +48,7 @@ func (ss *screenshots) between(from, to int64) ([]box, bool) {
 		}
 	}
 	if first < 0 {
-		return nil, false
+		return nil, nil, false
 	}
 	var all []measure
 	for _, m := range ss.measured[first:] {
@@ -57,10 +58,12 @@ func (ss *screenshots) between(from, to int64) ([]box, bool) {
 		all = append(all, m)
 	}
 	black := slices.Clone(all[0].black)
+	var typed []typedBox
 	for _, m := range all {
 		if !m.ok || m.frames != all[0].frames || m.w != all[0].w || m.h != all[0].h {
-			return nil, false
+			return nil, nil, false
 		}
+		typed = append(typed, m.typed...)
 		if len(m.black) == len(all[0].black) { // they may have moved
 			for i := range m.black {
 				black[i] = black[i].with(m.black[i])
@@ -69,15 +72,20 @@ func (ss *screenshots) between(from, to int64) ([]box, bool) {
 			black = append(black, m.black...)
 		}
 	}
-	return black, true
+	return black, typed, true
 }
 
 // looked is what a frame says of itself.
 type looked struct {
-	W     float64        `json:"w"`
-	H     float64        `json:"h"`
-	Scale float64        `json:"scale"` // of a pinch
-	Rects []human.Bounds `json:"rects"`
+	W      float64 `json:"w"`
+	H      float64 `json:"h"`
+	Scale  float64 `json:"scale"` // of a pinch
+	Origin float64 `json:"origin"`
+	Rects  []struct {
+		human.Bounds
+		Field   uint64 `json:"field"` // 0: it is secret
+		Version uint64 `json:"version"`
+	} `json:"rects"`
 }
 
 // measure asks all frames where their secret fields are, and keeps what they say. A private frame, and one that does
@@ -116,7 +124,7 @@ func (ss *screenshots) measuring(ctx context.Context) measure {
 		asking.Go(func() {
 			few <- struct{}{}
 			defer func() { <-few }()
-			err := t.evaluate(ctx, p, "({w: innerWidth, h: innerHeight, scale: visualViewport.scale, rects: "+secretRects+"})", &answers[i])
+			err := t.evaluate(ctx, p, "({w: innerWidth, h: innerHeight, scale: visualViewport.scale, origin: performance.timeOrigin, rects: "+secretRects+"})", &answers[i])
 			known[i] = err == nil
 		})
 	}
@@ -143,7 +151,11 @@ func (ss *screenshots) measuring(ctx context.Context) measure {
 			continue
 		}
 		for _, r := range a.Rects {
-			m.black = append(m.black, f.place(r, a.W, a.H))
+			if at := f.place(r.Bounds, a.W, a.H); r.Field == 0 {
+				m.black = append(m.black, at)
+			} else {
+				m.typed = append(m.typed, typedBox{field{document{places[i].id, a.Origin}, r.Field}, r.Version, at})
+			}
 		}
 	}
 	m.ok = true

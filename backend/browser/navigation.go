@@ -243,10 +243,15 @@ func (t *tab) navigated(nav navigation, at int64, failed bool) {
 }
 
 // pageFacts is what a page knows of how it came.
-const pageFacts = `(() => {
-	const n = performance.getEntriesByType('navigation')[0]
-	return {status: n && n.responseStatus || 0, title: document.title, w: innerWidth, h: innerHeight}
-})()`
+const pageFacts = `new Promise(resolve => {
+	const answer = () => {
+		const n = performance.getEntriesByType('navigation')[0]
+		resolve({status: n && n.responseStatus || 0, title: document.title, w: innerWidth, h: innerHeight})
+	}
+	if (document.title || document.readyState !== 'loading') return answer()
+	document.addEventListener('DOMContentLoaded', answer)
+	setTimeout(answer, 300)
+})`
 
 // failureFacts is what the browser's own page about a failed load knows of it.
 const failureFacts = `new Promise(resolve => {

@@ -35,6 +35,8 @@ var (
 	pageTake string
 	//go:embed page_fields.js
 	pageFields string
+	//go:embed page_looks.js
+	pageLooks string
 	//go:embed page_hover.js
 	pageHover string
 )
@@ -48,6 +50,7 @@ var secretParameters = []string{"token", "access_token", "id_token", "refresh_to
 type pageConfig struct {
 	Parameters []string `json:"parameters"` // names of URL parameters to hide, beside secretParameters
 	Clipboard  bool     `json:"clipboard"`  // copied text may be sent, masked
+	Seed       [2]int32 `json:"seed"`       // by which secrets are compared
 }
 
 // script returns the source that Page.addScriptToEvaluateOnNewDocument takes, complete with its call. It may be run
@@ -59,7 +62,7 @@ func script(config pageConfig) (string, error) {
 		return "", err
 	}
 	parts := []string{fmt.Sprintf("(payload) => globalThis.%s(payload)", bindingName), string(c)}
-	for _, p := range []string{pageSecrets, pageNames, pageElements, pageTake, pageFields, pageHover} {
+	for _, p := range []string{pageSecrets, pageNames, pageElements, pageTake, pageFields, pageLooks, pageHover} {
 		parts = append(parts, expression(p))
 	}
 	return "(" + expression(pageScript) + ")(" + strings.Join(parts, ",\n") + ");", nil
@@ -106,6 +109,11 @@ type message struct {
 	Zero   float64 // the same by the time of day when it was sent, which may have been set since
 	Href   string  // of the frame, masked
 	Failed string  // what went wrong in the script, for the log; then there are no events
+	// What a field's text was judged to be, of a PageInput or, where its text is not new, alone. Field is 0 where it is not
+	// judged yet. Same is one number for equal secrets; it is not stored.
+	Field, Version uint64
+	Hidden         bool
+	Same           float64
 	// Events have neither Seq, At nor Source. Their coordinates and bounds are of the frame's own viewport; their
 	// Page has W, H, Scale and the place of the frame's viewport on the screen, as far as the frame knows them.
 	// Bounds are set when the engine gave them in time, after a frame: mostly in a click, never in its press.
@@ -142,6 +150,10 @@ func decode(payload string) (message, error) {
 		Zero    float64               `json:"zero"`
 		Href    string                `json:"href"`
 		Failed  string                `json:"failed"`
+		Field   uint64                `json:"field"`
+		Of      uint64                `json:"version"`
+		Hidden  bool                  `json:"hidden"`
+		Same    float64               `json:"same"`
 		Events  []human.RecordedEvent `json:"events"`
 	}
 	if len(payload) > maxPayload {
@@ -150,10 +162,11 @@ func decode(payload string) (message, error) {
 	if err := json.Unmarshal([]byte(payload), &in); err != nil {
 		return message{}, fmt.Errorf("%w: %v", errMessage, err)
 	}
-	if in.Version != 1 || len(in.Events) > maxEvents || !finite(in.At) || !finite(in.Origin) || !finite(in.Zero) || in.At < 0 {
+	if in.Version != 1 || len(in.Events) > maxEvents || !finite(in.At) || !finite(in.Origin) || !finite(in.Zero) || !finite(in.Same) || in.At < 0 {
 		return message{}, errMessage
 	}
-	m := message{Number: in.Number, At: in.At, Origin: in.Origin, Zero: in.Zero, Href: cut(in.Href, 4_096), Failed: cut(in.Failed, maxName)}
+	m := message{Number: in.Number, At: in.At, Origin: in.Origin, Zero: in.Zero, Href: cut(in.Href, 4_096), Failed: cut(in.Failed, maxName),
+		Field: in.Field, Version: in.Of, Hidden: in.Hidden, Same: in.Same}
 	for _, e := range in.Events {
 		if !slices.Contains(fromPages, e.Type) {
 			return message{}, fmt.Errorf("%w: type %q", errMessage, cut(string(e.Type), 40))

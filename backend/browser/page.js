@@ -1,7 +1,7 @@
 // The recorder's part in a page. It runs in a world of its own in every frame: it shares the document with the page and
 // nothing else, adds nothing to it, and listens before the page does. It tells of what a person did (trusted events
 // only), with secrets hidden before anything is sent, and reads no layout while an event is handled.
-(function (send, config, secretsOf, namesOf, elementsOf, takeOf, fieldsOf, hoverOf) {
+(function (send, config, secretsOf, namesOf, elementsOf, takeOf, fieldsOf, looksOf, hoverOf) {
   'use strict';
 
   if (Object.hasOwn(globalThis, 'deskbell')) {
@@ -22,7 +22,7 @@
     send(JSON.stringify({ v: 1, n: ++count, ts: at, origin: performance.timeOrigin, zero: Date.now() - performance.now(), href: address.shown, ...more }));
   }
 
-  const tell = (at, event) => post(at, { events: [event] });
+  const tell = (at, event, more) => post(at, { events: event ? [event] : [], ...more });
 
   /** A listener that lets nothing through that a script made, and no error out. */
   const only = (listener) => (event) => {
@@ -42,6 +42,7 @@
         const r = entry.boundingClientRect;
         seen.set(entry.target, { x: Math.round(r.x), y: Math.round(r.y), w: Math.round(r.width), h: Math.round(r.height) });
         observer.unobserve(entry.target);
+        if (fields.kind(entry.target) === 'text') secrets.styled(entry.target); // the frame has computed its style
       }
     });
     return {
@@ -59,7 +60,9 @@
 
   const fields = fieldsOf(secrets, elements, tell, sight);
   const hover = hoverOf(elements, tell, sight);
-  const { secretRects, take } = takeOf(secrets, elements);
+  const looks = looksOf(secrets, elements, fields);
+  const { take } = takeOf(secrets, elements);
+  const { secretRects } = looks;
 
   const modifiers = (event) => ['ctrl', 'alt', 'shift', 'meta'].filter((m) => event[`${m}Key`]);
   const buttons = [1, 2, 3, 8, 9];
@@ -98,6 +101,7 @@
     press = { e, way0: way[0], element: describe(e), event, x: event.clientX, y: event.clientY, held: true };
     tell(event.timeStamp, { type: 'page_press', button: buttons[event.button], ...spot(event), element: press.element });
     sight.look(e);
+    aim = null;
   }
 
   /**
@@ -126,10 +130,73 @@
     tell(event.timeStamp, out);
   }
 
-  /** The element a drag ended on: not the one that was dragged. This may lay the page out, once for a drag. */
-  function landed(event) {
-    const under = Document.prototype.elementsFromPoint.call(document, event.clientX, event.clientY).find((e) => !elements.contains(press.e, e));
-    return under ? describe(under) : undefined;
+  const rectOf = Element.prototype.getBoundingClientRect;
+  const textOf = Object.getOwnPropertyDescriptor(Node.prototype, 'textContent').get;
+  let aim = null; // what a drag was over last
+
+  /** The elements around one, from it outwards. */
+  function around(e) {
+    const out = [];
+    for (let at = e; at && out.length < 8; at = elements.parent(at)) out.push(at);
+    return out;
+  }
+
+  /** Asks for what lies under a pointer that drags, once the frame is laid out. */
+  function moves(event) {
+    if (!press || !press.held || !event.isPrimary) return;
+    const p = press;
+    p.now = { x: event.clientX, y: event.clientY };
+    p.hit = event.composedPath()[0];
+    if (!p.ways) {
+      p.ways = around(p.e);
+      requestAnimationFrame(() => setTimeout(() => (p.rects = p.ways.map((e) => rectOf.call(e))), 0));
+    }
+    if (p.looking || Math.hypot(event.clientX - p.x, event.clientY - p.y) < 10) return;
+    p.looking = true;
+    requestAnimationFrame(() => setTimeout(() => {
+      p.looking = false;
+      if (p.held) look(p);
+    }, 0));
+  }
+
+  function look(p) {
+    // What moved by itself is dragged, be it more than what was pressed.
+    const ways = p.ways || [p.e];
+    const by = (p.rects || []).map((was, i) => {
+      const r = rectOf.call(ways[i]);
+      return `${Math.round(r.x - was.x)} ${Math.round(r.y - was.y)}`;
+    });
+    const outer = Math.max(by.findLastIndex((d, i) => i + 1 < by.length && d !== by[i + 1]), 0);
+    p.texts = p.texts || texts(ways.slice(0, 4));
+    aims([p.hit], ways[outer], p);
+    aims(Document.prototype.elementsFromPoint.call(document, p.now.x, p.now.y), ways[outer], p);
+  }
+
+  const textIn = (e) => textOf.call(e).trim();
+  const texts = (of) => new Set(of.map(textIn).filter((text) => text && text.length < 500));
+
+  /**
+   * Notes the target of a drag, from what is under the pointer, the topmost first. What is dragged, and a copy of it, is
+   * none. Where that has made room for itself in a list, the target is what it took the room from.
+   */
+  function aims(under, dragged, of) {
+    const copy = (e) => !elements.contains(e, dragged) && of.texts.has(textIn(e));
+    const its = (e) => elements.contains(dragged, e) || around(e).slice(0, 4).some(copy);
+    if (aim && its(aim.e)) aim = null;
+    const e = under.find((e) => e instanceof Element && !its(e));
+    if (!e || (e !== of.hit && elements.contains(e, of.hit) && !its(of.hit))) return;
+    const room = aim && e !== under[0] && elements.contains(e, aim.e) && !floats(under[0], e);
+    if (room || (aim && aim.e === e)) Object.assign(aim, of.now);
+    else aim = { e, element: describe(e), ...of.now };
+  }
+
+  /** Whether an element is shown over what it lies in. */
+  function floats(e, within) {
+    for (let at = e; at && at !== within; at = elements.parent(at)) {
+      const style = getComputedStyle(at);
+      if (/fixed|absolute/.test(style.position) || style.transform !== 'none') return true;
+    }
+    return false;
   }
 
   function up(event) {
@@ -142,10 +209,12 @@
     const same = elements.isActing(press.e) && meant(event.composedPath()) === press.e;
     if (!taken && (selects || same)) return;
     press.dragged = true;
+    Object.assign(press, { now: { x: event.clientX, y: event.clientY }, hit: event.composedPath()[0] });
+    if (!aim || Math.hypot(aim.x - event.clientX, aim.y - event.clientY) > 10) look(press); // may lay the page out, once for a drag
     const from = { x: Math.floor(press.x), y: Math.floor(press.y) };
     tell(event.timeStamp, {
       type: 'page_drag', button: 1, modifiers: modifiers(event), page: place(event), ...from, to_x: Math.floor(event.clientX), to_y: Math.floor(event.clientY),
-      element: sight.seen(press.e, press.element), target: landed(event),
+      element: sight.seen(press.e, press.element), target: aim ? aim.element : undefined,
     });
   }
 
@@ -157,8 +226,17 @@
       if (fields.kind(e) !== 'file') fields.upload(event.timeStamp, e, files); // else its change tells
       return;
     }
-    const to = { to_x: Math.floor(event.clientX), to_y: Math.floor(event.clientY), target: describe(way[0] instanceof Element ? way[0] : e) };
-    tell(event.timeStamp, { type: 'page_drag', button: 1, modifiers: modifiers(event), page: place(event), ...(drag || {}), ...to });
+    const to = { to_x: Math.floor(event.clientX), to_y: Math.floor(event.clientY), target: aim ? aim.element : describe(way[0] instanceof Element ? way[0] : e) };
+    if (drag) drag.dropped = true;
+    tell(event.timeStamp, { type: 'page_drag', button: 1, modifiers: modifiers(event), page: place(event), ...(drag ? drag.from : {}), ...to });
+  }
+
+  /** A page may take what is dragged along without a drop. */
+  function laid(event) {
+    const d = drag;
+    drag = null;
+    if (!d || d.dropped || !aim || !d.e.isConnected || (d.parent === elements.parent(d.e) && d.next === d.e.nextElementSibling)) return;
+    tell(event.timeStamp, { type: 'page_drag', button: 1, modifiers: modifiers(event), page: place(event), ...d.from, to_x: aim.x, to_y: aim.y, target: aim.element });
   }
 
   function lift(event) {
@@ -166,7 +244,8 @@
     const e = way[0] instanceof Element ? way[0] : meant(way);
     if (!e) return;
     const pressed = press && press.held ? press : { x: event.clientX, y: event.clientY };
-    drag = { x: Math.floor(pressed.x), y: Math.floor(pressed.y), element: describe(e) };
+    aim = null;
+    drag = { e, texts: texts([e]), parent: elements.parent(e), next: e.nextElementSibling, from: { x: Math.floor(pressed.x), y: Math.floor(pressed.y), element: describe(e) } };
     if (press) press.held = false;
   }
 
@@ -202,7 +281,7 @@
     const at = way[0] instanceof Element ? way[0] : elements.top();
     const e = meant(way) || elements.top();
     const kind = fields.kind(e);
-    if (scrolling.has(name)) intent = event.timeStamp;
+    if (scrolling.has(name) && kind !== 'text') intend(event, null); // in a text they move the caret
     const graph = event.getModifierState('AltGraph') || (mac && event.altKey && !event.ctrlKey);
     const command = (event.ctrlKey || event.metaKey || event.altKey) && !graph;
     const letter = [...name].length === 1;
@@ -226,18 +305,26 @@
     }
     if (name === 'Tab') fields.end(e);
     else if (name === 'Enter') fields.changed(e);
-    else fields.pausing(null);
+    else fields.pausing(e);
     told();
   }
 
-  let intent = -1e9; // when a person last did what scrolls
+  let intent = -1e9; // when a person last did what scrolls,
+  let within = null; // and what the wheel was over
+  function intend(event, over) {
+    intent = event.timeStamp;
+    within = over;
+  }
+
   const scrollers = new Map();
   const resting = new Map(); // when each of them last moved
   function scrolled(event) {
     const e = event.composedPath()[0];
     const known = scrollers.get(e);
-    if (!known && !(press && press.held) && event.timeStamp - intent > 700) return; // a script did it
-    if (press && press.held && (press.way0 === e || (e === document && press.way0 === elements.top()))) press.scrolled = true;
+    const bar = press && press.held && (press.way0 === e || (e === document && press.way0 === elements.top()));
+    const meantIt = bar || (event.timeStamp - intent <= 700 && (!within || within.includes(e)));
+    if (e instanceof HTMLInputElement || (!known && !meantIt)) return; // the caret did it, or a script
+    if (bar) press.scrolled = true;
     if (known) clearTimeout(known);
     if (scrollers.size > 50) return;
     scrollers.set(e, setTimeout(rest, 150, e));
@@ -326,16 +413,26 @@
     compositionend: (event) => fields.composing(inner(event), false),
     focusin(event) {
       enter(event.composedPath());
-      secrets.why(inner(event)); // a password field is known for one from now on
+      const e = inner(event);
+      secrets.why(e); // a password field is known for one from now on
+      if (fields.kind(e) !== 'text') return;
+      sight.look(e);
+      fields.attend(e);
     },
     focusout: (event) => fields.end(inner(event)),
     submit: () => fields.end(null),
-    wheel: (event) => (intent = event.timeStamp),
-    touchmove: (event) => (intent = event.timeStamp),
+    wheel: (event) => intend(event, event.composedPath()),
+    touchmove: (event) => intend(event, null),
     scroll: scrolled,
     dragstart: lift,
     drop,
-    dragend: () => (drag = null),
+    pointermove: moves,
+    dragover(event) {
+      if (!drag) return;
+      const way = event.composedPath();
+      aims(way, drag.e, Object.assign(drag, { hit: way[0], now: { x: Math.floor(event.clientX), y: Math.floor(event.clientY) } }));
+    },
+    dragend: laid,
     copy: copied,
     cut: copied,
     paste: pasted,
@@ -359,6 +456,7 @@
   function arm() {
     for (const type of Object.keys(listeners)) window.addEventListener(type, listeners[type], { capture: true, passive: true });
     secrets.watch(document);
+    looks.arm();
     // When pagehide comes, what is sent is not heard any more.
     navigation.addEventListener('navigate', leaving);
   }

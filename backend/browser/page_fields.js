@@ -9,11 +9,39 @@
   const areaValue = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').get;
   const checkedOf = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'checked').get;
   const pause = 400; // ms without typing after which the text is told, though the field was not left
+  const calm = 5000; // ms likewise, after which a text is no more taken for the beginning of a secret
+  const long = 500; // characters, from which on the text before is none
   const most = 20_000;
 
   /** Fields that were typed in and not left. */
   const open = new Map();
   let timer = 0;
+  let resting = 0;
+
+  /** Of fields that were typed in: their number and how often that was. A picture is stored once its text is judged. */
+  const numbers = new WeakMap();
+  let touched = [];
+  let count = 0;
+
+  function touch(e) {
+    let n = numbers.get(e);
+    if (!n) {
+      numbers.set(e, (n = { field: ++count, version: 0 }));
+      touched = [...touched.filter((t) => t.deref()), new WeakRef(e)].slice(-200);
+    }
+    n.version++;
+  }
+
+  function typed() {
+    return touched.flatMap((t) => {
+      const e = t.deref();
+      return e ? [{ e, ...numbers.get(e) }] : [];
+    });
+  }
+
+  const context = Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'editContext');
+  /** What takes the text of an element that draws it itself. */
+  const contextOf = (e) => (context && e instanceof HTMLElement ? context.get.call(e) : null);
 
   /** What kind of field it is: text, toggle, select, pick (date, colour, range), file; '' for none. */
   function kind(e) {
@@ -24,11 +52,12 @@
       if (/^(?:range|color|date|time|month|week|datetime-local)$/.test(type)) return 'pick';
       return /^(?:button|submit|reset|image|hidden)$/.test(type) ? '' : 'text';
     }
-    if (e instanceof HTMLTextAreaElement || isEditable(e)) return 'text';
+    if (e instanceof HTMLTextAreaElement || isEditable(e) || contextOf(e)) return 'text';
     return e instanceof HTMLSelectElement ? 'select' : '';
   }
 
   function text(e) {
+    if (contextOf(e)) return '';
     if (e instanceof HTMLInputElement) return valueOf.call(e);
     if (e instanceof HTMLTextAreaElement) return areaValue.call(e);
     return lines(e);
@@ -39,18 +68,35 @@
   /** The text of an editable element with its lines, without the layout that innerText reads. */
   function lines(e) {
     let out = '';
+    let fresh = true; // a block began this line, and nothing stands in it
     const walk = (node, depth) => {
       for (const n of node.childNodes) {
         if (out.length > most || depth > 50) return;
-        if (n instanceof Text) out += n.data;
-        else if (n instanceof HTMLBRElement) out += n.nextSibling ? '\n' : '';
-        else if (n instanceof Element) {
-          const own = block.has(tagOf.call(n));
-          if (own && out && !out.endsWith('\n')) out += '\n';
+        if (n instanceof Text) {
+          if (/^\s*\n\s*$/.test(n.data) && (fresh || fresh === null)) continue; // between the tags of the page's source
+          put(n.data);
+        } else if (n instanceof HTMLBRElement) {
+          if (n.nextSibling) out += '\n';
+          fresh = false;
+        } else if (n instanceof Element && elements.attr(n, 'aria-hidden') !== 'true') {
+          const tag = tagOf.call(n);
+          if ((tag === 'td' || tag === 'th') && n.previousElementSibling) put('\t');
+          if (!block.has(tag)) {
+            walk(n, depth + 1);
+            continue;
+          }
+          if (!fresh) out += '\n';
+          fresh = true;
           walk(n, depth + 1);
-          if (own && n.nextSibling && !out.endsWith('\n')) out += '\n';
+          fresh = null; // what follows is in another line
         }
       }
+    };
+    const put = (data) => {
+      const text = data.replace(/[\u200b\ufeff]/g, '');
+      if (text && fresh === null) out += '\n';
+      if (text) fresh = false;
+      out += text;
     };
     walk(e, 0);
     return out.replace(/\u00a0/g, ' ').replace(/\n$/, '');
@@ -60,7 +106,7 @@
   function record(e) {
     let r = open.get(e);
     if (!r) {
-      r = { e, element: elements.describe(e), dirty: false, composing: false, at: 0, sent: null, begun: false, filled: true };
+      r = { e, element: elements.describe(e), dirty: false, composing: false, at: 0, sent: null, begun: false, judged: true, filled: true, keys: '' };
       open.set(e, r);
       sight.look(e);
       if (open.size > 100) end(open.keys().next().value);
@@ -80,12 +126,47 @@
     r.dirty = true;
     r.at = event.timeStamp;
     r.unknown = k === '';
+    r.judged = false;
     r.count = (r.count || 0) + 1;
     if (event instanceof InputEvent && event.inputType !== 'insertReplacementText') r.filled = false;
     if (event.isComposing) r.composing = true;
-    if (k === 'text' && secrets.why(e)) secrets.remember(e);
+    else keyed(r, event.inputType, event.data);
+    if (k === 'text') {
+      touch(e);
+      if (secrets.why(e)) secrets.remember(e);
+    }
     later();
   }
+
+  /** Notes what keys wrote: some editors take it out of the field at once, and draw it elsewhere. */
+  function keyed(r, how, data) {
+    if (how === 'insertText') r.keys += data || '';
+    else if (how === 'insertLineBreak' || how === 'insertParagraph') r.keys += '\n';
+    else if (how === 'deleteContentBackward') r.keys = r.keys.slice(0, -1);
+  }
+
+  /** The text of a field; where little of what was typed stands in it, that. */
+  function stands(r) {
+    const value = text(r.e);
+    return r.keys.length > 1 && value.length * 2 < r.keys.length ? r.keys : value;
+  }
+
+  /** Hears what is written into an element that draws its text itself. */
+  function attend(e) {
+    const c = contextOf(e);
+    if (!c || attended.has(c)) return;
+    attended.add(c);
+    c.addEventListener('textupdate', (event) => {
+      if (!event.isTrusted) return;
+      const r = record(e);
+      Object.assign(r, { dirty: true, at: event.timeStamp, judged: false, filled: false });
+      const gone = event.updateRangeEnd - event.updateRangeStart;
+      r.keys = (gone > 0 ? r.keys.slice(0, -gone) : r.keys) + event.text;
+      touch(e);
+      later();
+    });
+  }
+  const attended = new WeakSet();
 
   /** A letter that something takes which does not say what it is: a picture of another screen, a plug-in. */
   function unseen(event, e) {
@@ -103,10 +184,13 @@
   }
 
   function later() {
+    clearTimeout(resting);
+    resting = setTimeout(settle, calm);
     clearTimeout(timer);
     timer = setTimeout(() => {
       let waits = false;
       for (const r of open.values()) {
+        secrets.styled(r.e);
         if (dated(r.e) && performance.now() - r.at < 3 * pause) waits = waits || r.dirty; // each digit makes a date
         else if (!r.composing) flush(r, false);
       }
@@ -117,36 +201,66 @@
   /** Says whether it is a field of dates or times, which are typed part by part. */
   const dated = (e) => kind(e) === 'pick' && !/^(?:range|color)$/.test(typeOf.call(e));
 
-  /** Tells what stands in a field, or stood, if it was not told. done: it will not be typed on. */
+  /**
+   * Tells what stands in a field, or stood, if it was not told. done: it will not be typed on. While a secret may have begun
+   * in it, it is not told before.
+   */
   function flush(r, done, stood) {
-    if (!r.dirty && !(done && r.begun)) return;
-    r.dirty = false;
-    r.begun = false;
+    if (!r.dirty && !(done && !r.judged)) return;
     const out = { type: 'page_input', element: sight.seen(r.e, r.element) };
     if (r.filled) out.values = ['filled'];
-    if (r.unknown) return tell(r.at, { ...out, count: r.count, hidden: 'unknown_field' }); // as in a closed shadow root
-    const value = stood === undefined ? text(r.e) : stood;
-    const pick = kind(r.e) === 'pick';
-    let why = secrets.why(r.e);
-    if (!why && secrets.holds(value)) {
-      secrets.were.add(r.e); // it took the place of a password field
-      why = 'password';
+    if (r.unknown) {
+      Object.assign(r, { dirty: false, judged: true });
+      return tell(r.at, { ...out, count: r.count, hidden: 'unknown_field' }); // as in a closed shadow root
     }
+    const value = stood === undefined ? stands(r) : stood;
+    if (done) r.keys = '';
+    const why = secretBy(r.e, value);
+    const pick = kind(r.e) === 'pick';
+    r.dirty = false;
+    r.begun = !done && !pick && !why && secrets.mayBegin(value.slice(0, most));
+    if (r.begun) return;
     let shown = '';
     if (!why) {
-      shown = secrets.mask(value.slice(0, most), !done && !pick);
-      r.begun = !done && shown !== secrets.mask(value.slice(0, most));
+      shown = secrets.mask(value.slice(0, most));
       if (shown !== value.slice(0, most)) out.hidden = 'secret';
       if (value.length > most) shown += '…';
     } else {
       out.hidden = why;
       out.element = { ...out.element, secret: true };
     }
-    const sent = out.hidden ? `${value.length} ${shown}` : shown;
-    if (sent === r.sent && !why) return;
-    r.sent = sent;
+    r.verdict = { hidden: Boolean(out.hidden), same: secrets.alike(value) };
+    if (done || out.hidden || value.length > long) judge(r);
+    if (r.verdict.same === r.sent) return r.judged && !pick ? tell(r.at, null, r.verdict) : undefined;
+    r.sent = r.verdict.same;
     if (pick) return tell(r.at, { type: 'page_choice', element: out.element, values: [shown] });
-    tell(r.at, { ...out, text: shown, count: value.length > 5000 ? value.length : [...value].length });
+    tell(r.at, { ...out, text: shown, count: value.length > 5000 ? value.length : [...value].length }, r.verdict);
+  }
+
+  /** Makes what was found of a field's text the verdict on it, by which pictures of it are stored. */
+  function judge(r) {
+    r.judged = true;
+    Object.assign(r.verdict, numbers.get(r.e));
+  }
+
+  /** Judges texts that were not left, but rest. */
+  function settle() {
+    for (const r of open.values()) {
+      if (r.dirty || r.begun || r.judged) continue;
+      judge(r);
+      tell(r.at, null, r.verdict);
+    }
+  }
+
+  /** Why what stands in a field is secret; '' when it is not. */
+  function secretBy(e, value) {
+    let why = secrets.why(e);
+    if (!why && secrets.holds(value)) {
+      secrets.were.add(e); // it took the place of a password field
+      why = 'password';
+    }
+    if (why) secrets.remember(e, value);
+    return why;
   }
 
   /** Tells the rest of one field, or of all, and forgets them. */
@@ -158,9 +272,9 @@
     }
   }
 
-  /** Tells what stands in all fields but e now, before something else happens. */
+  /** Tells what stands in all fields now, before something else happens; of e as of one that may be typed on. */
   function pausing(e) {
-    for (const r of open.values()) if (r.e !== e) flush(r, true);
+    for (const r of open.values()) flush(r, r.e !== e);
   }
 
   function composing(e, is) {
@@ -179,7 +293,7 @@
   function hold(e) {
     const r = open.get(e);
     if (!r || !r.dirty) return () => {};
-    const stood = text(e);
+    const stood = stands(r);
     return () => {
       r.dirty = true;
       flush(r, true, stood);
@@ -188,5 +302,5 @@
 
   const elementOf = (e) => (open.has(e) ? open.get(e).element : null);
 
-  return { kind, input, end, pausing, composing, changed, hold, upload, unseen, elementOf };
+  return { kind, input, end, pausing, composing, changed, hold, upload, unseen, attend, elementOf, typed };
 })

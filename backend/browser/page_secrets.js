@@ -127,9 +127,37 @@
     return others.test(called.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]/g, ' ')) || others.test(called) ? 'secret' : '';
   }
 
+  /** Reads whether a field's letters are shown as dots by its style, as those of a password. It may compute styles. */
+  function styled(field) {
+    const dots = getComputedStyle(field).webkitTextSecurity;
+    if (dots && dots !== 'none') were.add(field);
+  }
+
+  const starts = 'eyJ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- npm_ hf_ dop_v1_ shpat_ whsec_ sq0atp- AKIA ASIA ABIA ACCA xoxb- xoxp- xoxa- xapp- sk_live_ sk_test_ rk_live_ pk_live_ sk-proj- pypi- AIza ya29. SG. -----BEGIN'.split(' ');
+
+  /** Whether a secret may have begun at the end of a text, of which too little is there to say so. */
+  function mayBegin(text) {
+    if (mask(text, true) !== mask(text)) return true;
+    const word = /\S*$/.exec(text.slice(-60))[0];
+    return word !== '' && (/\d[\d -]*$/.test(text) || starts.some((start) => start.startsWith(word)));
+  }
+
+  /** A number that two secrets share if they are the same. Its key is this recording's, and nobody keeps either. */
+  function alike(text) {
+    let a = config.seed[0] | 0;
+    let b = config.seed[1] | 0;
+    for (let i = 0; i < text.length; i++) {
+      a = Math.imul(a ^ text.charCodeAt(i), 2654435761);
+      b = Math.imul(b ^ text.charCodeAt(i), 1597334677);
+    }
+    a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+    b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+    return (b >>> 0) * 65536 + (a >>> 16);
+  }
+
   /** Keeps what stands in a secret field, so that it is hidden in a field that takes its place, too. */
-  function remember(field) {
-    const value = field instanceof HTMLInputElement ? valueOf.call(field) : '';
+  function remember(field, text = '') {
+    const value = field instanceof HTMLInputElement ? valueOf.call(field) : text;
     if (value.length < 4 || known.includes(value)) return;
     // What is typed on grows from what is known: only the longest of them is kept.
     known = [value, ...known.filter((k) => !value.startsWith(k))].sort((a, b) => b.length - a.length).slice(0, 50);
@@ -146,5 +174,5 @@
   });
   const watch = (root) => watching.observe(root, { subtree: true, attributes: true, attributeFilter: ['type'], attributeOldValue: true });
 
-  return { hidden, mask, url, why, remember, holds, watch, were };
+  return { hidden, mask, url, why, styled, mayBegin, alike, remember, holds, watch, were };
 })

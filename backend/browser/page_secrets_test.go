@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"deskbell/backend/human"
 )
 
 // Secrets here are made up, and put together from parts so that no scanner of repositories takes them for real ones.
@@ -102,7 +100,7 @@ func TestPageSecrets(t *testing.T) {
 			func(p *testPage) {
 				p.run("a.focus()")
 				p.typed("5555 5555 5555")
-				p.wait(human.PageInput, nil)
+				p.evaluate("new Promise((done) => setTimeout(done, 700))", true, nil)
 				p.typed(" 4444")
 				p.key("Tab", 0)
 			},
@@ -114,7 +112,7 @@ func TestPageSecrets(t *testing.T) {
 			func(p *testPage) {
 				p.run("a.focus()")
 				p.typed(github[:20])
-				p.wait(human.PageInput, nil)
+				p.evaluate("new Promise((done) => setTimeout(done, 700))", true, nil)
 				p.typed(github[20:])
 				p.key("Tab", 0)
 			},

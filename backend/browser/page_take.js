@@ -1,11 +1,10 @@
-// What Deskbell asks a frame for: where its secret fields are, and what stands in an element that was picked. These
-// run when they are called, never for an event, and may read the layout.
+// What Deskbell asks a frame for: what stands in an element that was picked. It
+// runs when it is called, never for an event, and may read the layout.
 (function takes(secrets, elements) {
   'use strict';
 
   const { attr, tagOf, find, flat, isEditable, rootOf } = elements;
   const rectOf = Element.prototype.getBoundingClientRect;
-  const shadowOf = Object.getOwnPropertyDescriptor(Element.prototype, 'shadowRoot').get;
   const textOf = Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'innerText').get;
   const valueOf = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').get;
   const closest = Element.prototype.closest;
@@ -17,28 +16,6 @@
     const x = Math.floor(r.left);
     const y = Math.floor(r.top);
     return { x, y, w: Math.ceil(r.right) - x, h: Math.ceil(r.bottom) - y };
-  }
-
-  // Elements that cannot have a shadow root, of those that pages have most of (DOM, attachShadow). To ask each
-  // element of a large table for one took most of the time of a picture.
-  const rootless = 'td,th,tr,tbody,thead,li,ul,ol,dl,dt,dd,a,b,i,em,strong,small,label,button,img,svg,path,g,use,option,select,input,textarea,br,hr,script,style,link,meta';
-
-  function fields(root, out) {
-    for (const e of find(root, 'input,textarea')) {
-      if (secrets.why(e) || (tagOf.call(e) === 'textarea' && secrets.holds(e.value))) out.push(e);
-    }
-    for (const e of find(root, `:not(${rootless})`)) {
-      const inner = shadowOf.call(e);
-      if (inner) fields(inner, out);
-    }
-    return out;
-  }
-
-  /** Bounds of all secret fields that take up room, in open shadow roots, too. */
-  function secretRects() {
-    return fields(document, [])
-      .map(bounds)
-      .filter((b) => b.w > 0 && b.h > 0 && b.x < innerWidth && b.y < innerHeight && b.x + b.w > 0 && b.y + b.h > 0);
   }
 
   /** The text as far as it is taken, and how much of it was too much. */
@@ -159,5 +136,5 @@
     };
   }
 
-  return { secretRects, take };
+  return { take };
 })

@@ -8,6 +8,31 @@ import (
 	"deskbell/backend/human"
 )
 
+// board has two lists of cards, and drag, which moves one by the pointer.
+const board = `<style>[role=list] { position: absolute; top: 20px; width: 200px; height: 300px } [role=group] { width: 150px; height: 50px; background: silver; margin: 5px; user-select: none }</style>
+	<div role=list aria-label=Todo style="left: 20px"><div role=group aria-label=Fix><span id=a>Fix it</span> <b>bug</b></div><div role=group aria-label=Test>Test it</div></div>
+	<div role=list aria-label=Done style="left: 400px"><div role=group aria-label=Plan>Plan it</div><div role=group aria-label=Ship id=b>Ship it</div></div>
+	<script>function drag(move) {
+		let card
+		addEventListener('pointerdown', (e) => { card = e.target.closest('[role=group]'); e.preventDefault() })
+		addEventListener('pointermove', (e) => { if (card) move(card, e.clientX, e.clientY) })
+		addEventListener('pointerup', () => { card = null })
+	}</script>`
+
+// drags drags one element onto another, as slowly as a person.
+func (p *testPage) drags(from, onto string) {
+	p.t.Helper()
+	x, y := p.at(from)
+	toX, toY := p.at(onto)
+	p.mouse("mouseMoved", x, y, nil)
+	p.mouse("mousePressed", x, y, args{"button": "left", "clickCount": 1, "buttons": 1})
+	for i := 1.0; i <= 12; i++ {
+		p.mouse("mouseMoved", x+(toX-x)*min(i, 10)/10, y+(toY-y)*min(i, 10)/10, args{"button": "left", "buttons": 1})
+		p.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 5)))", true, nil)
+	}
+	p.mouse("mouseReleased", toX, toY, args{"button": "left", "clickCount": 1})
+}
+
 // TestPage drives real pages with the input of a person, and reads what the page script reports of it.
 func TestPage(t *testing.T) {
 	c := startChromium(t)
@@ -120,7 +145,7 @@ func TestPage(t *testing.T) {
 		"an editable element, with its lines": {
 			`<div id=a contenteditable aria-label=Note></div><script>a.focus()</script>`,
 			func(p *testPage) { p.typed("one"); p.key("Enter", 0); p.typed("two"); p.click("#a") },
-			[]string{`press textbox "Note"`, `click textbox "Note"`, "input textbox \"Note\" = one\ntwo"},
+			[]string{"input textbox \"Note\" = one\ntwo", `press textbox "Note"`, `click textbox "Note"`},
 		},
 		"a select by keys": {
 			`<label>Colour <select id=a><option>Red<option value=g>Green</select></label><script>a.focus()</script>`,
@@ -210,6 +235,79 @@ func TestPage(t *testing.T) {
 				a.onpointermove = (e) => { if (e.buttons) a.style.cssText += ';position:absolute;left:' + (e.clientX - 25) + 'px;top:' + (e.clientY - 25) + 'px' }</script>`,
 			func(p *testPage) { p.drag("#a", 400, 400) },
 			[]string{`press generic "One"`, `drag generic "One" region "Done"`},
+		},
+		"a card that takes its place in a list while it is dragged": {
+			board + `<script>drag((card, x, y) => { const e = document.elementFromPoint(x, y).closest('[role=group]'); if (e && e !== card) e.before(card) })</script>`,
+			func(p *testPage) { p.drags("#a", "#b") },
+			[]string{`press generic`, `drag generic group "Ship"`},
+		},
+		"a card whose copy is dragged, and that stays in the list as its place": {
+			board + `<script>let copy; drag((card, x, y) => {
+				if (!copy) { copy = card.cloneNode(true); copy.id = ''; copy.style.cssText = 'position:fixed;width:150px;pointer-events:none'; document.body.append(copy); card.style.opacity = 0.3 }
+				copy.style.left = x + 'px'; copy.style.top = y + 'px'
+				const e = document.elementFromPoint(x, y).closest('[role=group]'); if (e && e !== card) e.before(card)
+			})</script>`,
+			func(p *testPage) { p.drags("#a", "#b") },
+			[]string{`press generic`, `drag generic group "Ship"`},
+		},
+		"a card whose copy lies over its target": {
+			board + `<script>let copy; drag((card, x, y) => {
+				if (!copy) { copy = card.cloneNode(true); copy.id = ''; copy.style.cssText = 'position:fixed;width:150px'; document.body.append(copy) }
+				copy.style.left = x - 20 + 'px'; copy.style.top = y - 5 + 'px'
+			})</script>`,
+			func(p *testPage) { p.drags("#a", "#b") },
+			[]string{`press generic`, `drag generic group "Ship"`},
+		},
+		"a text that scrolls in its field is no scroll": {
+			`<input id=a aria-label=Note style="width:60px"><script>a.value = 'wide'.padEnd(90, '.'); a.focus()</script>`,
+			func(p *testPage) {
+				p.key("End", 0)
+				p.key("Home", 0)
+				p.key("End", 0)
+				p.drag("#a", 500, 20)
+				p.typed("x")
+				p.run("a.value = 'wide'")
+				p.key("Tab", 0)
+			},
+			[]string{`press textbox "Note"`, `click generic`, `input textbox "Note" = wide`, `key Tab textbox "Note"`},
+		},
+		"what a script scrolls elsewhere is no scroll": {
+			`<div id=b style="height:50px;overflow:auto"><p style="height:900px"></div><div id=a style="height:50px">Here</div><script>a.onwheel = () => { b.scrollTop += 30 }; a.onclick = () => { b.scrollTop = 300 }</script>`,
+			func(p *testPage) {
+				x, y := p.at("#a")
+				p.mouse("mouseWheel", x, y, args{"deltaX": 0, "deltaY": 30})
+				p.click("#a")
+				p.evaluate("new Promise((done) => setTimeout(done, 400))", true, nil)
+			},
+			[]string{`press generic`, `click generic`},
+		},
+		"blank lines of an editor": {
+			`<div id=a contenteditable aria-label=Note><p><br></p></div><script>a.focus(); document.execCommand('defaultParagraphSeparator', false, 'p')</script>`,
+			func(p *testPage) {
+				for _, line := range []string{"one", "", "three"} {
+					p.typed(line)
+					if line != "three" {
+						p.key("Enter", 0)
+					}
+				}
+				p.key("Tab", 0)
+			},
+			[]string{"input textbox \"Note\" = one\n\nthree", `key Tab textbox "Note"`},
+		},
+		"an editor that takes out what is typed": {
+			`<textarea id=a aria-label=Code></textarea><pre id=b></pre><script>a.focus(); a.oninput = () => { b.textContent += a.value; a.value = '' }</script>`,
+			func(p *testPage) { p.typed("let a = 1"); p.key("Tab", 0) },
+			[]string{`input textbox "Code" = let a = 1`, `key Tab textbox "Code"`},
+		},
+		"an editor that draws its text": {
+			`<canvas id=a tabindex=0 aria-label=Sheet width=200 height=50></canvas><script>a.editContext = new EditContext(); a.focus()</script>`,
+			func(p *testPage) { p.typed("Total"); p.key("Tab", 0) },
+			[]string{`input canvas "Sheet" = Total`, `key Tab canvas "Sheet"`},
+		},
+		"a select that is changed twice": {
+			`<label>Colour <select id=a><option>Red<option>Green<option>Blue</select></label><script>a.focus()</script>`,
+			func(p *testPage) { p.key("ArrowDown", 0); p.key("ArrowDown", 0) },
+			[]string{`choice combobox "Colour" [Green]`, `choice combobox "Colour" [Blue]`},
 		},
 		"selecting text is no drag": {
 			`<p id=a>Some words to select</p>`,

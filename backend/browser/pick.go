@@ -340,7 +340,7 @@ func (ss *screenshots) crop(ctx context.Context, of human.Bounds) (picture strin
 	if s.data == "" {
 		return "", human.Bounds{}
 	}
-	f, err := s.develop()
+	f, err := ss.develop(s)
 	if err != nil {
 		return "", human.Bounds{}
 	}

@@ -50,6 +50,8 @@ type screenshots struct {
 	doubt    bool      // the last of them may be of before a change
 	measured []measure // of late, oldest first
 	next     *shooting // the action whose picture from after is waited for
+	verdicts map[field][]verdict
+	held     []heldPicture
 }
 
 // A shot is a picture with what has to be masked in it.
@@ -59,6 +61,7 @@ type shot struct {
 	until int64  // to this, when it came
 	w, h  float64
 	black []box
+	typed []typedBox // fields that are black if their text is secret
 	page  human.WebPage
 	id    string // once stored; guarded by work
 }
@@ -231,7 +234,7 @@ func (ss *screenshots) update(ctx context.Context) {
 	for i := range raw {
 		s := &raw[i]
 		var ok bool
-		if s.black, ok = ss.between(s.at-spread, now.at); ok {
+		if s.black, s.typed, ok = ss.between(s.at-spread, now.at); ok {
 			s.w, s.h, s.page = now.w, now.h, now.page
 		} else {
 			s.data, unsure = "", !now.private
@@ -261,8 +264,8 @@ func (ss *screenshots) refresh(ctx context.Context) *shot {
 		err := ss.t.conn.call(ctx, ss.t.session, "Page.captureScreenshot", object{"format": "jpeg", "quality": quality, "optimizeForSpeed": true}, &picture)
 		s.until = ss.t.b.now()
 		after := ss.measure(ctx)
-		if black, ok := ss.between(before.at, after.at); ok && err == nil {
-			s.data, s.black, s.w, s.h, s.page = picture.Data, black, after.w, after.h, after.page
+		if black, typed, ok := ss.between(before.at, after.at); ok && err == nil {
+			s.data, s.black, s.typed, s.w, s.h, s.page = picture.Data, black, typed, after.w, after.h, after.page
 		}
 	}
 	ss.add(s)
@@ -335,14 +338,19 @@ func (ss *screenshots) finish() {
 
 // print stores a picture for an action, unless there is none that may be shown.
 func (ss *screenshots) print(ref uint64, when string, s *shot) {
-	if s == nil || s.data == "" {
+	if s == nil || s.data == "" || ss.hold(ref, when, s) {
 		return
 	}
 	ss.work.Lock()
 	defer ss.work.Unlock()
+	ss.keep(ref, when, s)
+}
+
+// keep stores a picture and reports it. work is held.
+func (ss *screenshots) keep(ref uint64, when string, s *shot) {
 	b := ss.t.b
 	if s.id == "" {
-		f, err := s.develop()
+		f, err := ss.develop(s)
 		if err == nil {
 			s.id, err = b.save(f)
 		}
@@ -355,8 +363,11 @@ func (ss *screenshots) print(ref uint64, when string, s *shot) {
 	b.emit(human.RecordedEvent{At: s.at, Type: human.PictureTaken, Picture: s.id, When: when, Browsing: human.Browsing{Page: &page, Cause: ref}})
 }
 
-// develop makes the picture, with what is secret masked.
-func (s *shot) develop() (*record.Frame, error) {
+// develop makes the picture, with what is secret masked, and what may be.
+func (ss *screenshots) develop(s *shot) (*record.Frame, error) {
+	ss.mu.Lock()
+	typed, _ := ss.judged(s)
+	ss.mu.Unlock()
 	raw, err := base64.StdEncoding.DecodeString(s.data)
 	if err != nil {
 		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that cannot be read.")
@@ -369,7 +380,7 @@ func (s *shot) develop() (*record.Frame, error) {
 	if s.w > 0 {
 		f.Scale = float64(f.W) / s.w
 	}
-	for _, b := range s.black {
+	for _, b := range slices.Concat(s.black, typed) {
 		f.Black(b.bounds())
 	}
 	return f, nil

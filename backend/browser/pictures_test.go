@@ -63,11 +63,12 @@ func (v *visit) pressed(x, y float64) human.RecordedEvent {
 func (v *visit) look(is func(record.Frame) bool) {
 	v.Helper()
 	v.until("a picture as it is", func() bool {
-		s := v.b.front().sources.screenshots.seen(math.MaxInt64)
+		ss := v.b.front().sources.screenshots
+		s := ss.seen(math.MaxInt64)
 		if s == nil || s.data == "" {
 			return false
 		}
-		f, err := s.develop()
+		f, err := ss.develop(s)
 		return err == nil && is(*f)
 	})
 }
@@ -248,7 +249,7 @@ func TestAMovingSecretFieldIsHiddenWhereItWasAndIs(t *testing.T) {
 		"nothing happened":           {62, 70, []box{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := l.between(tt.from, tt.to)
+			got, _, ok := l.between(tt.from, tt.to)
 			if ok != tt.known || !slices.Equal(got, tt.want) {
 				t.Errorf("black %v, %v; want %v, %v", got, ok, tt.want, tt.known)
 			}

@@ -50,7 +50,7 @@ func (b *Browser) Run(ctx context.Context, ready func(), emit func(human.Recorde
 	b.tabs, b.by, b.order, b.shown = map[string]*tab{}, map[string]*part{}, nil, nil
 	b.mu.Unlock()
 	defer b.change(func() { b.running, b.conn = false, nil })
-	source, err := script(pageConfig{Parameters: b.o.Parameters, Clipboard: b.o.Clipboard})
+	source, err := script(pageConfig{Parameters: b.o.Parameters, Clipboard: b.o.Clipboard, Seed: b.seed})
 	if err != nil {
 		return 0, human.Wrap(human.Internal, err, "The script for pages cannot be made.")
 	}

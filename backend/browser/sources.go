@@ -111,6 +111,9 @@ func (t *tab) closed() {
 	if t.sources.traffic != nil {
 		t.sources.traffic.close()
 	}
+	if ss := t.sources.screenshots; ss != nil {
+		t.b.do(func(context.Context) { ss.release(true) }) // what was not judged is black
+	}
 }
 
 // endSources reports what is under way at the end.

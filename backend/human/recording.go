@@ -224,6 +224,7 @@ type RecordedEvent struct {
 	Done        bool         `json:"done,omitempty"`
 	Gap         *Gap         `json:"gap,omitempty"`
 	Hidden      string       `json:"hidden,omitempty" enum:"password,secure_input,secret,excluded,unknown_field,operator" doc:"Why something was hidden."`
+	SecretID    int          `json:"secret_id,omitempty" doc:"Number of the hidden text: within a recording, equal texts have equal numbers. Absent where that is not known."`
 	Reported    bool         `json:"reported,omitempty" doc:"An application reported it over accessibility; no input was seen."`
 	CausedBy    uint64       `json:"caused_by,omitempty" doc:"seq of the event this one belongs to."`
 	Browsing
@@ -344,6 +345,7 @@ type Action struct {
 	Value      string        `json:"value,omitempty" doc:"What stood in the field afterwards."`
 	Count      int           `json:"count,omitempty" doc:"Characters typed, notches scrolled, or times a key was pressed."`
 	Hidden     string        `json:"hidden,omitempty" doc:"Why the text is hidden."`
+	SecretID   int           `json:"secret_id,omitempty" doc:"Number of the hidden text: within a recording, equal texts have equal numbers. Absent where that is not known."`
 	Element    *Element      `json:"element,omitempty"`
 	Target     *Element      `json:"target,omitempty" doc:"Where a drag ended."`
 	App        *App          `json:"app,omitempty"`

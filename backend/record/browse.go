@@ -25,8 +25,9 @@ type browserEvents struct {
 // take takes an event of the browser. What is secret was hidden in the page; known shapes are looked for again.
 func (b *browserEvents) take(e human.RecordedEvent) {
 	e.CausedBy = b.refs[e.Cause]
-	if e.Type != human.PageDOM && b.hide(&e) && e.Hidden == "" {
-		e.Hidden = "secret"
+	masked := e.Hidden != ""
+	if e.Type != human.PageDOM {
+		masked = b.hide(&e) || masked
 	}
 	counts := &b.status.rec.Counts
 	switch e.Type {
@@ -37,7 +38,7 @@ func (b *browserEvents) take(e human.RecordedEvent) {
 	case human.PageInput:
 		counts.Keys += uint64(max(0, e.Count))
 	}
-	if e.Hidden != "" {
+	if masked {
 		counts.Masked++
 	}
 	ref := e.Ref
@@ -51,7 +52,8 @@ func (b *browserEvents) take(e human.RecordedEvent) {
 	}
 }
 
-// hide masks known secret shapes in an event's texts, and says whether there were any.
+// hide masks known secret shapes in an event's texts, and says whether there were any. Hidden says so of what was put in,
+// not of the page's title or an element's name beside it.
 func (b *browserEvents) hide(e *human.RecordedEvent) bool {
 	hidden := false
 	text := func(s *string) {
@@ -67,10 +69,13 @@ func (b *browserEvents) hide(e *human.RecordedEvent) bool {
 		return &masked
 	}
 	text(&e.Text)
-	e.Element, e.Target = element(e.Element), element(e.Target)
 	for i := range e.Values {
 		text(&e.Values[i])
 	}
+	if hidden && e.Hidden == "" {
+		e.Hidden = "secret"
+	}
+	e.Element, e.Target = element(e.Element), element(e.Target)
 	if e.Page != nil {
 		page := *e.Page
 		text(&page.Title)

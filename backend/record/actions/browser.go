@@ -383,6 +383,9 @@ func (d *Deriver) pageShot(ev human.RecordedEvent) {
 	if d.web == nil || ev.Picture == "" {
 		return
 	}
+	if ev.Page != nil && d.web.tabs[ev.Page.Target] != nil {
+		d.titled(d.web.tabs[ev.Page.Target], ev)
+	}
 	d.web.waiting = slices.DeleteFunc(d.web.waiting, func(e *entry) bool {
 		if e.shows || e.gone {
 			return true

@@ -20,9 +20,7 @@ func (d *Deriver) pageTyped(t *tab, ev human.RecordedEvent) {
 		e.a.End = max(e.a.End, ev.At)
 	}
 	e.a.Value, e.a.Element, e.page.valued = ev.Text, ev.Element, true
-	if ev.Hidden != "" {
-		e.a.Hidden = ev.Hidden
-	}
+	e.a.Hidden, e.a.SecretID = ev.Hidden, ev.SecretID // the last verdict counts
 	if e.a.Type == human.Typing {
 		e.a.Count = ev.Count
 		if !filled(e.a) || len(ev.Values) == 0 {
@@ -127,7 +125,7 @@ func (d *Deriver) leadsTo(e *entry, kind human.ActionType, ev human.RecordedEven
 	case human.Check:
 		return kind == human.Check && is && !e.page.chosen && ev.At-e.a.End <= causePause
 	case human.Choose:
-		return kind == human.Choose && is
+		return kind == human.Choose && is && (!e.page.chosen || ev.At-e.a.End <= keyPause || !isList(ev.Element))
 	case human.Click:
 		return is || kind == human.Check && e.page.clicked && ev.At-e.a.End <= clickPause || kind == human.Choose && !e.page.clicked && option(e.a.Element)
 	case human.Drag:
@@ -137,6 +135,9 @@ func (d *Deriver) leadsTo(e *entry, kind human.ActionType, ev human.RecordedEven
 	}
 	return false
 }
+
+// isList says whether each change of a field is a choice of its own, and not a step to one, as those of sliders and dates are.
+func isList(e *human.Element) bool { return e != nil && e.Tag == "select" }
 
 func option(e *human.Element) bool { return e != nil && e.Role == "option" }
 

@@ -38,7 +38,7 @@ func set(ids []string) map[string]bool {
 // mask takes out all that came from the screen or the keyboard.
 func mask(a *human.Action) {
 	a.Masked = true
-	a.Text, a.Value = "", ""
+	a.Text, a.Value, a.SecretID = "", "", 0
 	a.Element, a.Target = nameless(a.Element), nameless(a.Target)
 	switch a.Type {
 	case human.Typing, human.Copy, human.Paste, human.ValueChange:

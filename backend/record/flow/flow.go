@@ -316,6 +316,9 @@ func (p *plan) secret(m *move) string {
 		field = actions.Line(e.Name, 120)
 	}
 	key := strings.Join([]string{site(m.Page.URL), fmt.Sprint(m.frame()), fmt.Sprint(selectorsOf(m.Element))}, "\x00")
+	if m.SecretID > 0 {
+		key = fmt.Sprint(m.SecretID)
+	}
 	return p.variable("SECRET", key, func(name string) human.Sentence {
 		return human.Sayf("%s stands for what was typed into %s.", name, field)
 	})

@@ -2778,6 +2778,11 @@ export interface components {
             reported?: boolean;
             /**
              * Format: int64
+             * @description Number of the hidden text: within a recording, equal texts have equal numbers. Absent where that is not known.
+             */
+            secret_id?: number;
+            /**
+             * Format: int64
              * @description The step of the checklist it was done in.
              */
             step?: number;
@@ -5563,6 +5568,11 @@ export interface components {
             /** @description An application reported it over accessibility; no input was seen. */
             reported?: boolean;
             request?: components["schemas"]["WebRequest"];
+            /**
+             * Format: int64
+             * @description Number of the hidden text: within a recording, equal texts have equal numbers. Absent where that is not known.
+             */
+            secret_id?: number;
             /**
              * Format: int64
              * @description From 1, without gaps.
