@@ -60,7 +60,7 @@ func TestWhatATextIsInTheEndDecidesItsPictures(t *testing.T) {
 		e := v.wait("what stands in "+f.name, func(e human.RecordedEvent) bool { return e.Type == human.PageInput && e.Element.Name == f.name })
 		all := v.all(func(e human.RecordedEvent) bool { return e.Type == human.PageInput && e.Element.Name == f.name })
 		for _, e := range all {
-			if e.Hidden != f.hidden && f.name != "Setting" { // its name is told before
+			if e.Hidden != f.hidden && f.name != "Setting" { // its name comes before it
 				t.Errorf("%s is hidden as %q in one event, %q; want %q", f.name, e.Hidden, e.Text, f.hidden)
 			}
 		}
