@@ -296,8 +296,9 @@
     const element = keyed(e, event.timeStamp);
     if (name === 'Enter' && several && !command) {
       const held = fields.hold(e);
+      const parts = fields.parts(e);
       setTimeout(() => {
-        if (!event.defaultPrevented) return; // it is a new line of the text
+        if (!event.defaultPrevented || fields.parts(e) > parts) return; // it is a new line of the text
         held();
         told();
       }, 0);
@@ -408,6 +409,7 @@
       enter(way);
       fields.input(event, way[0]);
     },
+    beforeinput: (event) => fields.before(event, inner(event)),
     change: (event) => fields.changed(inner(event)),
     compositionstart: (event) => fields.composing(inner(event), true),
     compositionend: (event) => fields.composing(inner(event), false),

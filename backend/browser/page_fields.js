@@ -138,6 +138,27 @@
     later();
   }
 
+  /** How many elements an editor's text has: a new line is one more. */
+  const parts = (e) => (isEditable(e) ? elements.find(e, '*').length : 0);
+
+  /** Hears of text that an editor writes itself, once it has. */
+  function before(event, e) {
+    if (contextOf(e)) {
+      if (/^insert(?:LineBreak|Paragraph)$/.test(event.inputType)) keyed(record(e), event.inputType);
+    } else if (isEditable(e)) {
+      written();
+      waiting = { event, e };
+      setTimeout(written, 0);
+    }
+  }
+
+  let waiting = null;
+  function written() {
+    const w = waiting;
+    waiting = null;
+    if (w && w.event.defaultPrevented) input(w.event, w.e);
+  }
+
   /** Notes what keys wrote: some editors take it out of the field at once, and draw it elsewhere. */
   function keyed(r, how, data) {
     if (how === 'insertText') r.keys += data || '';
@@ -265,6 +286,7 @@
 
   /** Tells the rest of one field, or of all, and forgets them. */
   function end(e) {
+    written();
     for (const r of e ? [open.get(e)] : [...open.values()]) {
       if (!r) continue;
       flush(r, true);
@@ -274,6 +296,7 @@
 
   /** Tells what stands in all fields now, before something else happens; of e as of one that may be typed on. */
   function pausing(e) {
+    written();
     for (const r of open.values()) flush(r, r.e !== e);
   }
 
@@ -285,12 +308,14 @@
 
   /** A field whose change is done, though the person may type on. */
   function changed(e) {
+    written();
     const r = open.get(e);
     if (r && !dated(e)) flush(r, true);
   }
 
   /** Keeps what stands in a field, to be told in case that the page takes it out. */
   function hold(e) {
+    written();
     const r = open.get(e);
     if (!r || !r.dirty) return () => {};
     const stood = stands(r);
@@ -302,5 +327,5 @@
 
   const elementOf = (e) => (open.has(e) ? open.get(e).element : null);
 
-  return { kind, input, end, pausing, composing, changed, hold, upload, unseen, attend, elementOf, typed };
+  return { kind, input, end, pausing, composing, changed, hold, upload, unseen, attend, before, parts, elementOf, typed };
 })

@@ -6,6 +6,7 @@
 
   const { attr, tagOf, find, isActing } = elements;
   const contains = Node.prototype.contains;
+  const closest = Element.prototype.closest;
   const within = 800; // ms in which something opens because of a hover
   const menus =
     'li ul, li ol, li [role=menu], li > div, [aria-haspopup] ~ *, [class*=dropdown i] > [class*=menu i], [class*=dropdown i] > [class*=content i], [class*=submenu i]';
@@ -31,8 +32,44 @@
     rest = Math.max(3000, (performance.now() - began) * 1000); // on a large page less often: a thousandth of the time
   }
 
+  /** What style sheets show while something else is hovered over, and what that is. */
+  const triggers = new WeakMap();
+  function styled() {
+    let left = 200;
+    const read = (rules) => {
+      for (const rule of rules) {
+        if (left <= 0) return;
+        if (rule.cssRules && rule.cssRules.length) read(rule.cssRules);
+        if (!rule.selectorText || !rule.selectorText.includes(':hover')) continue;
+        for (const one of rule.selectorText.split(',')) {
+          const at = one.indexOf(':hover');
+          if (at < 0 || !/[\s>+~]/.test(one.slice(at).trim())) continue;
+          const [what, by] = [one.replaceAll(':hover', ''), one.slice(0, at)];
+          try {
+            for (const e of find(document, what)) {
+              if (shown.has(e) || left-- <= 0) continue;
+              triggers.set(e, by.trim() || '*');
+              shown.set(e, undefined);
+              opening.observe(e);
+            }
+          } catch {
+            // a part of a selector with parentheses is none
+          }
+        }
+      }
+    };
+    for (const sheet of [...document.styleSheets, ...document.adoptedStyleSheets]) {
+      try {
+        read(sheet.cssRules);
+      } catch {
+        // of another site
+      }
+    }
+  }
+
   function look() {
     let count = 0;
+    styled();
     for (const bar of [...find(document, bars)].slice(0, 50)) {
       for (const menu of find(bar, menus)) {
         if (shown.has(menu)) continue;
@@ -46,7 +83,11 @@
   const changes = new MutationObserver((records) => {
     for (const r of records) {
       if (r.type === 'attributes') {
-        if (attr(r.target, 'aria-expanded') === 'true' && over && (contains.call(r.target, over.e) || contains.call(over.e, r.target))) return opened(null, true);
+        if (r.attributeName !== 'aria-expanded') {
+          const was = r.attributeName === 'hidden' ? r.oldValue !== null : /display:\s*none|visibility:\s*hidden/.test(r.oldValue || '');
+          const is = r.attributeName === 'hidden' ? r.target.hasAttribute('hidden') : /display:\s*none|visibility:\s*hidden/.test(attr(r.target, 'style'));
+          if (was && !is && find(r.target, acted).length) return opened(r.target, true);
+        } else if (attr(r.target, 'aria-expanded') === 'true' && over && (contains.call(r.target, over.e) || contains.call(over.e, r.target))) return opened(null, true);
       } else {
         for (const n of r.addedNodes) if (n instanceof Element && isMenu(n)) return opened(n, true);
       }
@@ -62,7 +103,10 @@
   function opened(e, sure) {
     if (!over || over.told || performance.now() - over.at > within) return;
     if (e && contains.call(e, over.e)) return;
-    if (!sure && !contains.call(over.e, e) && !(elements.parent(over.e) && contains.call(elements.parent(over.e), e))) return;
+    const by = e && triggers.get(e);
+    if (by) {
+      if (!closest.call(over.e, by) || (!find(e, acted).length && !isActing(e))) return;
+    } else if (!sure && !contains.call(over.e, e) && !(elements.parent(over.e) && contains.call(elements.parent(over.e), e))) return;
     over.told = true;
     changes.disconnect();
     tell(over.at, { type: 'page_hover', x: over.x, y: over.y, element: sight.seen(over.e, elements.describe(over.e)) });
@@ -78,7 +122,7 @@
     if (!e) e = way[0] instanceof Element ? way[0] : null;
     if (!e || (over && over.e === e)) return;
     over = { e, x: Math.floor(event.clientX), y: Math.floor(event.clientY), at: event.timeStamp, told: false };
-    changes.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ['aria-expanded'] });
+    changes.observe(document, { subtree: true, childList: true, attributes: true, attributeOldValue: true, attributeFilter: ['aria-expanded', 'hidden', 'style'] });
     clearTimeout(watched);
     watched = setTimeout(() => changes.disconnect(), within);
     if (event.timeStamp - searched > rest) {

@@ -294,10 +294,27 @@ func TestPage(t *testing.T) {
 			},
 			[]string{"input textbox \"Note\" = one\n\nthree", `key Tab textbox "Note"`},
 		},
+		"an editor that makes its lines itself": {
+			`<div id=a contenteditable aria-label=Note><p>x</p></div><script>a.focus(); getSelection().collapse(a.firstChild, 1)
+				a.onkeydown = (e) => { if (e.key === 'Enter') { e.preventDefault(); const p = document.createElement('p'); p.append(document.createElement('br')); a.append(p); getSelection().collapse(p, 0) } }</script>`,
+			func(p *testPage) {
+				p.typed("y")
+				p.key("Enter", 0)
+				p.key("Enter", 0)
+				p.typed("z")
+				p.key("Tab", 0)
+			},
+			[]string{"input textbox \"Note\" = xy\n\nz", `key Tab textbox "Note"`},
+		},
 		"an editor that takes out what is typed": {
 			`<textarea id=a aria-label=Code></textarea><pre id=b></pre><script>a.focus(); a.oninput = () => { b.textContent += a.value; a.value = '' }</script>`,
 			func(p *testPage) { p.typed("let a = 1"); p.key("Tab", 0) },
 			[]string{`input textbox "Code" = let a = 1`, `key Tab textbox "Code"`},
+		},
+		"an editor that writes what is typed itself": {
+			`<div id=a contenteditable aria-label=Note></div><script>a.focus(); a.onbeforeinput = (e) => { e.preventDefault(); a.textContent += e.data; getSelection().collapse(a, 1) }</script>`,
+			func(p *testPage) { p.typed("Total"); p.key("Tab", 0) },
+			[]string{`input textbox "Note" = Total`, `key Tab textbox "Note"`},
 		},
 		"an editor that draws its text": {
 			`<canvas id=a tabindex=0 aria-label=Sheet width=200 height=50></canvas><script>a.editContext = new EditContext(); a.focus()</script>`,
@@ -313,6 +330,38 @@ func TestPage(t *testing.T) {
 			`<p id=a>Some words to select</p>`,
 			func(p *testPage) { p.drag("#a", 160, 25) },
 			[]string{`press paragraph "Some words to select"`, `click paragraph "Some words to select"`},
+		},
+		"buttons that a style shows, with nothing that says so": {
+			`<style>.c > .t { display: none } .c:hover > .t { display: block }</style><div class=c style="width:300px;height:100px"><div><p id=a>Boat</p></div><div class=t><button id=b>Delete</button></div></div>`,
+			func(p *testPage) {
+				p.evaluate("new Promise((done) => requestIdleCallback(() => requestAnimationFrame(() => requestAnimationFrame(done))))", true, nil)
+				x, y := p.at("#a")
+				p.mouse("mouseMoved", x, y, nil)
+				p.wait(human.PageHover, nil)
+				p.click("#b")
+			},
+			[]string{`hover paragraph`, `press button "Delete"`, `click button "Delete"`},
+		},
+		"a menu that a script shows": {
+			`<div id=h><span id=a>More</span></div><div id=m style="display: none"><button id=b>Copy</button></div><script>h.onmouseenter = () => { m.style.display = 'block' }</script>`,
+			func(p *testPage) {
+				x, y := p.at("#a")
+				p.mouse("mouseMoved", x, y, nil)
+				p.wait(human.PageHover, nil)
+				p.click("#b")
+			},
+			[]string{`hover generic`, `press button "Copy"`, `click button "Copy"`},
+		},
+		"a tip that a style shows is no hover": {
+			`<style>.t { display: none } .c:hover .t { display: block }</style><div class=c><span id=a>Boat</span><div class=t style="position:fixed">A tip</div></div><p><button id=b style="margin-top:99px">Go</button>`,
+			func(p *testPage) {
+				p.evaluate("new Promise((done) => requestIdleCallback(() => requestAnimationFrame(() => requestAnimationFrame(done))))", true, nil)
+				x, y := p.at("#a")
+				p.mouse("mouseMoved", x, y, nil)
+				p.evaluate("new Promise((done) => setTimeout(done, 300))", true, nil)
+				p.click("#b")
+			},
+			[]string{`press button "Go"`, `click button "Go"`},
 		},
 		"a menu that opens by style alone": {
 			`<nav><ul><li id=a><a href="#p">Products</a><ul style="display:none"><li><a href="#x">Boats</a></ul></ul></nav><style>#a:hover ul{display:block!important}</style>`,

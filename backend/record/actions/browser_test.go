@@ -46,6 +46,12 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 			browse().event(human.RecordedEvent{Type: human.PageInput, Element: &password, Count: 9, Hidden: "password"}), []string{"Typed into Password"}, []string{"在“Password”中输入（内容已隐藏）"}},
 		"a field that says what stands in it when it is left": {
 			browse().input(field, "K-04").press(send).input(field, "K-0417").up(send, 1), []string{"Typed K-0417 into Search", "Clicked button Send"}, nil},
+		"what is hidden at first and no secret in the end": {
+			browse().event(human.RecordedEvent{Type: human.PageInput, Element: &field, Text: "•••", Count: 9, Hidden: "secret"}).input(field, "202411057"),
+			[]string{"Typed 202411057 into Search"}, nil},
+		"each choice of a list, but not the steps to it": {
+			browse().choice(country, "Germany").pause(2000).choice(country, "China").pause(300).choice(country, "Chile"),
+			[]string{"Chose Germany in Country", "Chose Chile in Country"}, nil},
 		"the same field in another frame is another": {
 			browse().input(field, "a").frame(1).input(field, "b"), []string{"Typed a into Search", "Typed b into Search"}, nil},
 		"pasting and what it left in the field are one": {
