@@ -48,6 +48,16 @@ func Check(in Input, r human.Report) (human.Report, []human.Dropped) {
 	return out, c.dropped
 }
 
+// Stand says of each of a report's findings whether Check leaves it: what is not kept need not be written about either.
+func Stand(in Input, all []human.Finding) []bool {
+	c := &checker{in: in, known: map[human.Ref]*piece{}, actions: named(in, human.Report{Findings: all})}
+	out := make([]bool, len(all))
+	for i := range all {
+		out[i] = len(c.findings(all[i:i+1], "f")) == 1
+	}
+	return out
+}
+
 // named are the actions that a report rests on, found in one pass: a recording may have a million.
 func named(in Input, r human.Report) map[human.Ref]*human.Action {
 	wanted := map[human.RecordingID]map[string]bool{}

@@ -29,22 +29,22 @@ func answer() summarizers.Summarizer {
 
 // browser tells what was done in pages (H11).
 func browser() summarizers.Summarizer {
-	return &builtin{about("browser", "Browser", "浏览器", summarizers.FromBrowser), find.Browser, say.Browser}
+	return &builtin{about("browser", "Browser", "浏览器", summarizers.FromBrowser), find.Browser, say.Work}
 }
 
 // desktop tells what was done in programs (H10).
 func desktop() summarizers.Summarizer {
-	return &builtin{about("desktop", "Desktop", "桌面", summarizers.FromDesktop), find.Desktop, say.Desktop}
+	return &builtin{about("desktop", "Desktop", "桌面", summarizers.FromDesktop), find.Desktop, say.Work}
 }
 
 // terminal tells what was run in a terminal (H5).
 func terminal() summarizers.Summarizer {
-	return &builtin{about("terminal", "Terminal", "终端", summarizers.FromTerminal), find.Terminal, say.Terminal}
+	return &builtin{about("terminal", "Terminal", "终端", summarizers.FromTerminal), find.Terminal, say.Work}
 }
 
 // joined tells all of an operation as one: several recordings, desktop and browser together, and what was said.
 func joined() summarizers.Summarizer {
-	return &builtin{about("joined", "Everything", "综合", summarizers.FromAnswer, summarizers.FromDesktop, summarizers.FromBrowser, summarizers.FromTerminal), find.Joined, say.Joined}
+	return &builtin{about("joined", "Everything", "综合", summarizers.FromAnswer, summarizers.FromDesktop, summarizers.FromBrowser, summarizers.FromTerminal), find.Joined, say.Work}
 }
 
 type builtin struct {

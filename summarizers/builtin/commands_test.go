@@ -96,14 +96,14 @@ func TestTheReportOfATerminal(t *testing.T) {
 	}
 	for lang, want := range map[string][]string{
 		say.English: {
-			"outcome: The last command, “whoami” in /srv/infra, ended with exit code 0; it printed “ci” [c4]",
+			"outcome: Ran “whoami” in /srv/infra; exit code 0; it printed “ci” [c4]",
 			"error: “terraform force-unlock 42” failed with exit code 1; it printed “Lock is held” [c1]",
 			"undone: Suggested commands that were not run: “make apply” [commands]",
 			"done: Run as suggested, with exit code 0: “make plan” [c3]",
 			"note: The suggested command “terraform force-unlock 42” was changed before it was run: “terraform force-unlock -force 42” [c2 commands]",
 		},
 		say.Chinese: {
-			"outcome: 最后一条命令“whoami”（在 /srv/infra 中）的退出码为 0，输出为“ci” [c4]",
+			"outcome: 在 /srv/infra 中运行了“whoami”，退出码 0，输出为“ci” [c4]",
 			"error: “terraform force-unlock 42”执行失败，退出码 1，输出为“Lock is held” [c1]",
 			"undone: 未运行的建议命令：“make apply” [commands]",
 			"done: 按建议运行且退出码为 0：“make plan” [c3]",

@@ -530,6 +530,20 @@ func (e Claim) exists(w Claim) (yes, no bool) {
 	return yes, no
 }
 
+// Happened says whether a message says of anything that it has happened, and of nothing that it has not.
+func Happened(text string) bool {
+	c := Claims(text)
+	if c.Unreal || Asks(text) || Trouble(text) || SpeaksOfError(text, false) || c.Contrary() {
+		return false
+	}
+	for what, s := range c.Says {
+		if s.happened && what != "is" {
+			return true
+		}
+	}
+	return false
+}
+
 // stands says whether a claim says something by itself.
 func (c Claim) stands() bool {
 	verb, noun := false, len(c.Paths) > 0

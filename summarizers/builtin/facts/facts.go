@@ -66,6 +66,30 @@ func (a Action) Sees(source human.SourceName) bool {
 	return true
 }
 
+// Complete says whether a source delivered all of a recording.
+func Complete(rec *summarizers.Recorded, source human.SourceName) bool {
+	for _, s := range rec.Sources {
+		if s.Source == source {
+			return s.Status == "complete" && s.Lost == 0
+		}
+	}
+	return len(rec.Sources) == 0 && rec.Complete
+}
+
+// Ended says whether a recording is known to its end.
+func Ended(rec *summarizers.Recorded) bool {
+	switch rec.Reason {
+	case "", "operator", "operation_ended":
+		return rec.More == 0 && rec.State == human.RecordingStopped
+	}
+	return false
+}
+
+// Moves says whether a key only moves the page, or from field to field.
+func Moves(a Action) bool {
+	return len(a.Modifiers) == 0 && (a.Key == "PageUp" || a.Key == "PageDown" || a.Key == "Tab")
+}
+
 // ByHand says whether a person did it: a window that opens and a file that changes follow from something else.
 func ByHand(a Action) bool {
 	switch a.Type {

@@ -93,6 +93,14 @@ func BlankPage(address string) bool {
 		strings.HasPrefix(address, "chrome://new-tab-page")
 }
 
+// SignsIn says whether a title or name is of where people sign in.
+func SignsIn(name string) bool { return signWords.in(plain(name)) }
+
+// IsSearch says whether an element is one to search with.
+func IsSearch(e *human.Element) bool {
+	return e != nil && (e.Role == "searchbox" || e.Tag == "input/search" || Searches(e.Name))
+}
+
 // signsIn says whether a form with a password is one to sign in with, and not one that sets a password or makes an
 // account.
 func (fs *Facts) signsIn(s *Send) bool {
@@ -348,7 +356,7 @@ func (fs *Facts) newSend(s Send) *Send {
 	for _, i := range s.Fields {
 		e := fs.Actions[i].Element
 		s.Secret = s.Secret || IsPassword(fs.Actions[i])
-		s.Search = s.Search || e != nil && (e.Role == "searchbox" || e.Tag == "input/search" || Searches(e.Name))
+		s.Search = s.Search || IsSearch(e)
 	}
 	if e := fs.Actions[s.At].Element; e != nil && Searches(e.Name) {
 		s.Search = true

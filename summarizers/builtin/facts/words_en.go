@@ -16,6 +16,9 @@ var changeEnglish = []string{
 	"unassign", "unblock", "unlock", "update",
 }
 
+// payEnglish is how buttons begin by which money moves.
+var payEnglish = []string{"book now", "buy", "check out", "checkout", "donate", "order now", "pay", "place order", "place the order", "purchase", "refund", "transfer"}
+
 // stepsEnglish is how buttons begin that are meant to be clicked again and again.
 var stepsEnglish = []string{
 	"add", "back", "collapse", "decrease", "down", "expand", "fewer", "forward", "hide", "increase", "later", "left", "less", "load more", "minus",

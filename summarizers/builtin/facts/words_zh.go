@@ -14,6 +14,9 @@ var changeChinese = []string{
 	"同步", "新建", "邀请", "应用", "驳回", "部署", "批准", "重启", "重置", "支付", "注销", "转让", "分配", "更新",
 }
 
+// payChinese is how buttons begin by which money moves.
+var payChinese = []string{"付款", "购买", "结算", "立即购买", "立即支付", "提交订单", "退款", "下单", "支付", "转账"}
+
 // stepsChinese is how buttons begin that are meant to be clicked again and again.
 var stepsChinese = []string{
 	"播放", "撤消", "重做", "放大", "缩小", "更多", "后退", "加载更多", "减少", "前进", "切换", "上一", "收起", "跳过", "下一", "显示更多", "添加", "新增", "查看更多",

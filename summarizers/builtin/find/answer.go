@@ -24,7 +24,7 @@ func (r *Result) Decided() Phrase {
 
 // findDecision tells how a request was decided, with the operator's words beside it: whether they are the reason, a
 // reader sees better than we.
-func findDecision(r *Result) []Finding {
+func findDecision(r *Result) []Claim {
 	decided := r.Decided()
 	if decided.None() {
 		return nil
@@ -39,11 +39,11 @@ func findDecision(r *Result) []Finding {
 		text = text.then(say("and-operator-says", facts.Exactly(said[0], facts.MaxSaid)))
 		evidence = append(evidence, facts.AnswerRef("human_input"))
 	}
-	return []Finding{finding(human.FoundOutcome, 1, text, evidence...)}
+	return []Claim{claim(human.FoundOutcome, 1, text, evidence...)}
 }
 
 // findResult tells what the operator gave as the result; where that speaks of an error, as an error.
-func findResult(r *Result) []Finding {
+func findResult(r *Result) []Claim {
 	text := strings.TrimSpace(r.In.Answer.ExecutionResult)
 	if text == "" {
 		return nil
@@ -60,30 +60,30 @@ func findResult(r *Result) []Finding {
 	}
 	for _, line := range lines {
 		if facts.Trouble(line) && !facts.HasAny(line, facts.EnFixed, facts.ZhFixed) {
-			return []Finding{finding(human.FoundError, 0.9, say("result-is-error", facts.Exactly(line, facts.MaxSaid)), ref)}
+			return []Claim{claim(human.FoundError, 0.9, say("result-is-error", facts.Exactly(line, facts.MaxSaid)), ref)}
 		}
 	}
 	said := facts.Exactly(lines[0], facts.MaxSaid/2)
 	if n := len(lines); n > 1 { // of output, how it begins and how it ends
 		said += " … " + facts.Exactly(lines[n-1], facts.MaxSaid/2)
 	}
-	return []Finding{finding(human.FoundOutcome, 1, say("result", said), ref)}
+	return []Claim{claim(human.FoundOutcome, 1, say("result", said), ref)}
 }
 
 // findWords tells what the operator said, a sentence each. Questions of theirs are open.
-func findWords(r *Result) []Finding {
+func findWords(r *Result) []Claim {
 	ref := facts.AnswerRef("human_input")
 	said := facts.Split(r.In.Answer.HumanInput)
 	if !r.Decided().None() && len(said) > 0 && !facts.Asks(said[0]) {
 		said = said[1:] // it stands beside the decision
 	}
-	var out []Finding
+	var out []Claim
 	add := func(s Phrase, question bool) {
 		if question {
-			out = append(out, finding(human.FoundUndone, 0.9, say("operator-asks", Exact{s, facts.MaxSaid}), ref))
+			out = append(out, claim(human.FoundUndone, 0.9, say("operator-asks", Exact{s, facts.MaxSaid}), ref))
 			return
 		}
-		out = append(out, finding(human.FoundNote, 1, say("operator-says", Exact{s, facts.MaxSaid}), ref))
+		out = append(out, claim(human.FoundNote, 1, say("operator-says", Exact{s, facts.MaxSaid}), ref))
 	}
 	single := len(said)
 	if single > maxWords { // beyond that, sentences are joined
@@ -100,8 +100,8 @@ func findWords(r *Result) []Finding {
 }
 
 // findTalk tells of the conversation: what was asked and answered, what is open, what the operator wrote besides.
-func findTalk(r *Result) []Finding {
-	var out []Finding
+func findTalk(r *Result) []Claim {
+	var out []Claim
 	ref := func(i int) human.Ref { return human.Ref{Kind: human.RefMessage, ID: strconv.Itoa(i)} }
 	said := func(i int) string { return facts.Exactly(r.In.Operation.Messages[i].Text, facts.MaxSaid/2) }
 	asked := func(i int) string {
@@ -110,7 +110,7 @@ func findTalk(r *Result) []Finding {
 	for _, t := range r.Turns() {
 		switch {
 		case t.Question < 0:
-			out = append(out, finding(human.FoundNote, 1, say("operator-wrote", said(t.Answer)), ref(t.Answer)))
+			out = append(out, claim(human.FoundNote, 1, say("operator-wrote", said(t.Answer)), ref(t.Answer)))
 		case t.Answer < 0 && r.In.Operation.Messages[t.Question].By.Role == human.Agent && r.AnyAnswer():
 			// The answer of the operation itself may be one to it.
 		case t.Answer < 0:
@@ -118,11 +118,11 @@ func findTalk(r *Result) []Finding {
 			if r.In.Operation.Messages[t.Question].By.Role == human.Agent {
 				who = say("agent-question-open", asked(t.Question))
 			}
-			out = append(out, finding(human.FoundUndone, 0.9, who, ref(t.Question)))
+			out = append(out, claim(human.FoundUndone, 0.9, who, ref(t.Question)))
 		case r.In.Operation.Messages[t.Question].By.Role == human.Agent:
-			out = append(out, finding(human.FoundNote, 1, say("agent-asked", ended(asked(t.Question)), said(t.Answer)), ref(t.Answer), ref(t.Question)))
+			out = append(out, claim(human.FoundNote, 1, say("agent-asked", ended(asked(t.Question)), said(t.Answer)), ref(t.Answer), ref(t.Question)))
 		default:
-			out = append(out, finding(human.FoundNote, 1, say("operator-asked", ended(asked(t.Question)), said(t.Answer)), ref(t.Question), ref(t.Answer)))
+			out = append(out, claim(human.FoundNote, 1, say("operator-asked", ended(asked(t.Question)), said(t.Answer)), ref(t.Question), ref(t.Answer)))
 		}
 	}
 	return out
@@ -137,7 +137,7 @@ func ended(s string) Phrase {
 }
 
 // findUnspoken tells which areas nothing was said about. Where it is not sure, it says nothing.
-func findUnspoken(r *Result) []Finding {
+func findUnspoken(r *Result) []Claim {
 	areas, part := r.Areas()
 	said := r.Spoken()
 	if len(areas) == 0 || strings.TrimSpace(said) == "" {
@@ -152,29 +152,29 @@ func findUnspoken(r *Result) []Finding {
 	if len(not) == 0 {
 		return nil
 	}
-	return []Finding{finding(human.FoundUndone, 0.7, say("areas-unspoken", not[:min(len(not), maxMissing)]), human.Ref{Kind: human.RefRequest, ID: part})}
+	return []Claim{claim(human.FoundUndone, 0.7, say("areas-unspoken", not[:min(len(not), maxMissing)]), human.Ref{Kind: human.RefRequest, ID: part})}
 }
 
 // findNotes tells what the operator said: in the answer, and while recording.
-func findNotes(r *Result) []Finding {
-	var out []Finding
+func findNotes(r *Result) []Claim {
+	var out []Claim
 	if text := facts.Exactly(r.In.Answer.HumanInput, facts.MaxSaid); text != "" {
-		out = append(out, finding(human.FoundNote, 1, say("operator-says-besides", text), human.Ref{Kind: human.RefAnswer, ID: "human_input"}))
+		out = append(out, claim(human.FoundNote, 1, say("operator-says-besides", text), human.Ref{Kind: human.RefAnswer, ID: "human_input"}))
 	}
 	for _, a := range r.Actions {
 		if a.Type != human.Note {
 			continue
 		}
 		if text := facts.Exactly(a.Text, facts.MaxSaid); text != "" {
-			out = append(out, finding(human.FoundNote, 1, say("noted", text), a.Ref()))
+			out = append(out, claim(human.FoundNote, 1, say("noted", text), a.Ref()))
 		}
 	}
 	return out
 }
 
 // ended tells of recordings that end before the work does.
-func (r *Result) ended() []Finding {
-	var out []Finding
+func (r *Result) ended() []Claim {
+	var out []Claim
 	last := map[human.RecordingID]facts.Action{}
 	for _, a := range r.Actions {
 		last[a.Rec.ID] = a
@@ -188,12 +188,12 @@ func (r *Result) ended() []Finding {
 		crashed := a.Type == human.Missing && a.Gap != nil && a.Gap.Reason == "crash"
 		switch {
 		case rec.State == human.RecordingInterrupted && !crashed:
-			out = append(out, finding(human.FoundUnseen, 1, say("recording-interrupted"), a.Ref()))
+			out = append(out, claim(human.FoundUnseen, 1, say("recording-interrupted"), a.Ref()))
 		case rec.Reason == "limit" || rec.Reason == "failed":
-			out = append(out, finding(human.FoundUnseen, 0.9, say("recording-ended-early"), a.Ref()))
+			out = append(out, claim(human.FoundUnseen, 0.9, say("recording-ended-early"), a.Ref()))
 		}
 		if rec.More > 0 {
-			out = append(out, finding(human.FoundUnseen, 1, say("recording-too-long"), a.Ref()))
+			out = append(out, claim(human.FoundUnseen, 1, say("recording-too-long"), a.Ref()))
 		}
 	}
 	return out

@@ -11,7 +11,7 @@ import (
 
 // findCommands tells of commands of a terminal: those that failed, those that were run until they passed, and those
 // that took long.
-func findCommands(r *Result) []Finding {
+func findCommands(r *Result) []Claim {
 	all := r.Commands()
 	if len(all) == 0 {
 		return nil
@@ -34,7 +34,7 @@ func findCommands(r *Result) []Finding {
 		}
 	}
 	usual := facts.Middle(took)
-	var errors, detours, slow, unseen []Finding
+	var errors, detours, slow, unseen []Claim
 	for _, key := range order {
 		tries := runs[key]
 		var bad []facts.Command
@@ -58,7 +58,7 @@ func findCommands(r *Result) []Finding {
 					pass = c
 				}
 			}
-			detours = append(detours, finding(human.FoundDetour, 1, say("command-passed-after", called, min(n+1, maxRefs)),
+			detours = append(detours, claim(human.FoundDetour, 1, say("command-passed-after", called, min(n+1, maxRefs)),
 				append(facts.CommandRefs(bad[:min(n, maxRefs-1)]), pass.Ref())...))
 		default:
 			last := bad[n-1]
@@ -70,16 +70,16 @@ func findCommands(r *Result) []Finding {
 				text = text.then(say("command-printed", facts.Quote(said)))
 			}
 			slices.Reverse(bad) // the last is the most telling
-			errors = append(errors, finding(human.FoundError, 1, text, facts.CommandRefs(bad)...))
+			errors = append(errors, claim(human.FoundError, 1, text, facts.CommandRefs(bad)...))
 		}
 		for _, c := range tries {
 			switch {
 			case c.Stopped():
-				detours = append(detours, finding(human.FoundDetour, 0.9, say("command-stopped", called, *c.Exit), c.Ref()))
+				detours = append(detours, claim(human.FoundDetour, 0.9, say("command-stopped", called, *c.Exit), c.Ref()))
 			case c.Exit == nil:
-				unseen = append(unseen, finding(human.FoundUnseen, 0.9, say("command-end-unknown", called), c.Ref()))
+				unseen = append(unseen, claim(human.FoundUnseen, 0.9, say("command-end-unknown", called), c.Ref()))
 			case c.Took() >= facts.LongWait && c.Took() >= facts.MuchMore*usual:
-				slow = append(slow, finding(human.FoundSlow, 1, say("command-took", called, c.Took()), c.Ref()))
+				slow = append(slow, claim(human.FoundSlow, 1, say("command-took", called, c.Took()), c.Ref()))
 			}
 		}
 	}

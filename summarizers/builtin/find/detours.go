@@ -10,14 +10,14 @@ import (
 )
 
 // findDetours tells of ways that were tried and given up, and of what was tried again.
-func findDetours(r *Result) []Finding {
+func findDetours(r *Result) []Claim {
 	return slices.Concat(r.sentAgain(), r.searchedAgain(), r.clearedForms(), r.thereAndBack(), r.clickedAgain(), r.openedAgain())
 }
 
 // sentAgain finds forms that were sent again because they came to nothing the first time. Sending a form for one thing
 // after the other is work; after an error it is a retry.
-func (r *Result) sentAgain() []Finding {
-	var out []Finding
+func (r *Result) sentAgain() []Claim {
+	var out []Claim
 	for _, g := range r.Forms() {
 		var tries []*facts.Send
 		var why Phrase
@@ -41,7 +41,7 @@ func (r *Result) sentAgain() []Finding {
 	return out
 }
 
-func (r *Result) retried(g *facts.Form, tries []*facts.Send, why Phrase) Finding {
+func (r *Result) retried(g *facts.Form, tries []*facts.Send, why Phrase) Claim {
 	tries = tries[:min(len(tries), maxRefs)]
 	n := len(tries)
 	var evidence []human.Ref
@@ -53,15 +53,7 @@ func (r *Result) retried(g *facts.Form, tries []*facts.Send, why Phrase) Finding
 		if !alike {
 			break
 		}
-		for _, j := range s.Said {
-			evidence = append(evidence, r.Actions[j].Ref())
-		}
-		if j := r.pickedError(s); j >= 0 {
-			evidence = append(evidence, r.Actions[j].Ref())
-		}
-		if s.Then != nil && s.Then.Came >= 0 && s.Then.Came != s.At {
-			evidence = append(evidence, r.Actions[s.Then.Came].Ref())
-		}
+		evidence = append(evidence, r.triedAt(s)[1:]...)
 	}
 	from := tries[0].At
 	if s := tries[0]; s.Then != nil && from == s.Then.Came && len(s.Fields) > 0 {
@@ -80,12 +72,24 @@ func (r *Result) retried(g *facts.Form, tries []*facts.Send, why Phrase) Finding
 	if !why.None() {
 		text = text.then(say("at-first", why))
 	}
-	return finding(human.FoundDetour, 0.9, text, evidence...)
+	return claim(human.FoundDetour, 0.9, text, evidence...)
+}
+
+// triedAt is what a try rests on: what sent it, and what it came to.
+func (r *Result) triedAt(s *facts.Send) []human.Ref {
+	out := r.RefsAt(append([]int{s.At}, s.Said...)...)
+	if j := r.pickedError(s); j >= 0 {
+		out = append(out, r.Actions[j].Ref())
+	}
+	if s.Then != nil && s.Then.Came >= 0 && s.Then.Came != s.At {
+		out = append(out, r.Actions[s.Then.Came].Ref())
+	}
+	return out
 }
 
 // clearedForms finds what was filled in and emptied again by a button for that.
-func (r *Result) clearedForms() []Finding {
-	var out []Finding
+func (r *Result) clearedForms() []Claim {
+	var out []Claim
 	for _, v := range r.Pages().Visits {
 		for _, c := range v.Cleared {
 			if len(out) == enough {
@@ -104,7 +108,7 @@ func (r *Result) clearedForms() []Finding {
 			if len(names) > 0 {
 				fields = list(names)
 			}
-			out = append(out, finding(human.FoundDetour, 0.8, say("form-cleared",
+			out = append(out, claim(human.FoundDetour, 0.8, say("form-cleared",
 				page, fields, facts.Quote(facts.ElementName(r.Actions[c.At].Element))), evidence...))
 		}
 	}
@@ -151,9 +155,9 @@ func (r *Result) pickedError(s *facts.Send) int {
 }
 
 // searchedAgain finds searches that were made anew with nothing done to what the one before had found.
-func (r *Result) searchedAgain() []Finding {
+func (r *Result) searchedAgain() []Claim {
 	w := r.Pages()
-	var out []Finding
+	var out []Claim
 	var run []*facts.Send
 	end := func() {
 		if n := min(len(run), maxRefs/2); n > 1 && len(out) < enough {
@@ -168,7 +172,7 @@ func (r *Result) searchedAgain() []Finding {
 					text = text.then(say("at-first-shown", t))
 				}
 			}
-			out = append(out, finding(human.FoundDetour, 0.8, text, evidence...))
+			out = append(out, claim(human.FoundDetour, 0.8, text, evidence...))
 		}
 		run = nil
 	}
@@ -208,8 +212,8 @@ func (r *Result) usedBetween(from int, s *facts.Send) bool {
 }
 
 // thereAndBack finds pages that were gone to and left the same way, with nothing done in them.
-func (r *Result) thereAndBack() []Finding {
-	var out []Finding
+func (r *Result) thereAndBack() []Claim {
+	var out []Claim
 	type trip struct {
 		names []string
 		refs  []human.Ref
@@ -232,7 +236,7 @@ func (r *Result) thereAndBack() []Finding {
 			evidence := facts.Refs(r.Actions[there.Came], r.Actions[v.Came])
 			a, b := r.PageName(r.Page(there.Came, &evidence)), r.PageName(r.Page(v.Came, &evidence))
 			if a != "" && b != "" && len(out) < enough {
-				out = append(out, finding(human.FoundDetour, 0.8, say("went-back", a, b), evidence...))
+				out = append(out, claim(human.FoundDetour, 0.8, say("went-back", a, b), evidence...))
 			}
 			continue
 		}
@@ -245,14 +249,14 @@ func (r *Result) thereAndBack() []Finding {
 		}
 	}
 	for _, t := range trips.all[:min(len(trips.all), enough)] {
-		out = append(out, finding(human.FoundDetour, 0.7, say("there-and-back", t.names), t.refs...))
+		out = append(out, claim(human.FoundDetour, 0.7, say("there-and-back", t.names), t.refs...))
 	}
 	return out
 }
 
 // closedAgain tells of a popup or tab of its own that was opened and closed again.
-func (r *Result) closedAgain(v *facts.Visit) []Finding {
-	if v.Ended < 0 || v.Came < 0 || r.did(v) || facts.BlankPage(v.Page.URL) || r.Actions[v.Came].Type != human.OpenPage || r.GapBetween(v.Came, v.Ended) {
+func (r *Result) closedAgain(v *facts.Visit) []Claim {
+	if v.Ended < 0 || v.Came < 0 || r.did(v) || facts.BlankPage(v.Page.URL) || r.Actions[v.Came].Type != human.OpenPage || r.GapBetween(v.Came, v.Ended) || !facts.Complete(r.Actions[v.Came].Rec, human.BrowserSource) {
 		return nil
 	}
 	what := r.PageName(&v.Page)
@@ -260,7 +264,7 @@ func (r *Result) closedAgain(v *facts.Visit) []Finding {
 		return nil
 	}
 	evidence := append(facts.Refs(r.Actions[v.Came], r.Actions[v.Ended]), r.Actions[v.Named].Ref())
-	return []Finding{finding(human.FoundDetour, 0.7, say("tab-closed-again", what), evidence...)}
+	return []Claim{claim(human.FoundDetour, 0.7, say("tab-closed-again", what), evidence...)}
 }
 
 // returned says whether a page was come back to, from one in which nothing was done or read.
@@ -270,7 +274,7 @@ func (r *Result) returned(v *facts.Visit) bool {
 		return false
 	}
 	at := facts.Place(v.Page.URL)
-	if facts.Place(there.Last.Page.URL) != at || facts.Place(there.Page.URL) == at || r.did(there) || r.GapBetween(there.Came, v.Came) || r.readIn(there, v) {
+	if facts.Place(there.Last.Page.URL) != at || facts.Place(there.Page.URL) == at || r.did(there) || r.GapBetween(there.Came, v.Came) || !facts.Complete(r.Actions[v.Came].Rec, human.BrowserSource) || r.readIn(there, v) {
 		return false
 	}
 	if _, bad := r.errorPage(there); bad {
@@ -342,9 +346,9 @@ func (r *Result) went(v *facts.Visit) bool {
 }
 
 // clickedAgain finds clicks on one thing, one after the other, that nothing came of.
-func (r *Result) clickedAgain() []Finding {
+func (r *Result) clickedAgain() []Claim {
 	w := r.Pages()
-	var out []Finding
+	var out []Claim
 	var run []int
 	end := func() {
 		if len(run) > 1 && len(out) < enough {
@@ -362,7 +366,7 @@ func (r *Result) clickedAgain() []Finding {
 			if first.Before != "" && first.Before == first.After {
 				sure = 0.9 // the page looked the same
 			}
-			out = append(out, finding(human.FoundDetour, sure, say("clicked-in-a-row",
+			out = append(out, claim(human.FoundDetour, sure, say("clicked-in-a-row",
 				facts.Quote(facts.ElementName(first.Element)), often), evidence...))
 		}
 		run = run[:0]
@@ -372,7 +376,7 @@ func (r *Result) clickedAgain() []Finding {
 		case a.Type == human.Missing: // what was done then is not known
 			end()
 			continue
-		case w.In[i] == nil, a.Type == human.Hover, a.Type == human.Scroll:
+		case w.In[i] == nil, !facts.Complete(a.Rec, human.BrowserSource), a.Type == human.Hover, a.Type == human.Scroll:
 			continue
 		case a.Type != human.Click && a.Type != human.DoubleClick || a.Button > 1 || !r.answers(a):
 			end()
@@ -400,7 +404,7 @@ func (r *Result) answers(a facts.Action) bool {
 }
 
 // openedAgain finds pages that were loaded again and again.
-func (r *Result) openedAgain() []Finding {
+func (r *Result) openedAgain() []Claim {
 	w := r.Pages()
 	type page struct{ opened, reloaded []int }
 	var pages inOrder[pageKey, page]
@@ -420,7 +424,7 @@ func (r *Result) openedAgain() []Finding {
 			p.opened = append(p.opened, v.Came)
 		}
 	}
-	var out []Finding
+	var out []Claim
 	add := func(at []int, sure float64, key string) {
 		var evidence []human.Ref
 		for _, i := range at[:min(len(at), maxRefs)] {
@@ -428,7 +432,7 @@ func (r *Result) openedAgain() []Finding {
 		}
 		// By its title where one of these has it: with another piece of evidence it would be told how often wrongly.
 		page := r.Actions[at[max(0, slices.IndexFunc(at[:len(evidence)], func(i int) bool { return facts.Title(r.Actions[i].Page) != "" }))]].Page
-		out = append(out, finding(human.FoundDetour, sure, say(key, textOr(r.PageName(page), "one-page"), times(len(evidence))), evidence...))
+		out = append(out, claim(human.FoundDetour, sure, say(key, textOr(r.PageName(page), "one-page"), times(len(evidence))), evidence...))
 	}
 	for _, p := range pages.all {
 		switch {
@@ -437,7 +441,7 @@ func (r *Result) openedAgain() []Finding {
 		case len(p.reloaded) == 1:
 			evidence := facts.Refs(r.Actions[p.reloaded[0]])
 			what := textOr(r.PageName(r.Page(p.reloaded[0], &evidence)), "one-page")
-			out = append(out, finding(human.FoundDetour, 1, say("reloaded", what), evidence...))
+			out = append(out, claim(human.FoundDetour, 1, say("reloaded", what), evidence...))
 		case len(p.reloaded) > 1:
 			add(p.reloaded, 1, "reloaded-often")
 		}

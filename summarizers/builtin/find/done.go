@@ -10,7 +10,7 @@ import (
 
 // findDone tells what was done in pages: sign-ins, forms sent, buttons that change something, choices, uploads,
 // downloads. It says what was seen to come of it, and where nothing was seen, not that it came about.
-func findDone(r *Result) []Finding {
+func findDone(r *Result) []Claim {
 	w := r.Pages()
 	var out []doneAt
 	used := map[int]bool{} // actions that are reported as a part of something
@@ -20,9 +20,6 @@ func findDone(r *Result) []Finding {
 		}
 	}
 	for _, v := range w.Visits {
-		for _, i := range r.Unsent(v) {
-			used[i] = true
-		}
 		for _, c := range v.Cleared {
 			for _, i := range c.Fields {
 				used[i] = true
@@ -37,20 +34,21 @@ func findDone(r *Result) []Finding {
 			}
 		}
 	}
-	out = append(out, r.transfers()...)
+	out = append(out, r.transfers(used)...)
+	out = append(out, r.filledOnly(used)...)
 	out = append(out, r.choices(used)...)
 	out = append(out, r.changes(used)...)
 	slices.SortStableFunc(out, func(a, b doneAt) int { return a.at - b.at })
-	found := make([]Finding, len(out))
+	found := make([]Claim, len(out))
 	for i, d := range out {
-		found[i] = d.Finding
+		found[i] = d.Claim
 	}
 	return found
 }
 
-// A doneAt is a finding with where in the acts it belongs.
+// A doneAt is a claim with where in the acts it belongs.
 type doneAt struct {
-	Finding
+	Claim
 	at int
 }
 
@@ -68,7 +66,8 @@ func (r *Result) good(f *facts.Form, used map[int]bool) (good []*facts.Send) {
 	return good
 }
 
-// sent tells what came of sending a form. What came to nothing is an error or a detour, and not done.
+// sent tells what came of sending a form. What came to nothing is an error or a detour, and not done. That it was sent is said where
+// the browser or the page said so; that a person was signed in, where the site then showed something else.
 func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
 	good := r.good(f, used)
 	if len(good) == 0 {
@@ -80,70 +79,184 @@ func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
 		evidence = append(evidence, r.Actions[s.Then.Came].Ref())
 	}
 	evidence = append(evidence, r.RefsAt(s.Said...)...)
-	filled := r.filled(s, &evidence)
+	filled := r.filled(s.Fields, &evidence)
 	from := s.At
 	if s.Then != nil && from == s.Then.Came && len(s.Fields) > 0 { // what sent it was not seen
 		from = s.Fields[0]
 	}
 	page, site := r.PageName(r.Page(from, &evidence)), r.Host(s.On.Page.URL)
-	seen, sure := s.Known || s.Then != nil, 0.8
-	if seen {
+	where := textOr(cmp.Or(page, site), "a-page")
+	confirmed := r.confirmed(s)
+	effect := facts.Changed
+	if e := r.Actions[s.At].Element; facts.IsButton(e) {
+		effect = max(effect, facts.EffectOf(e.Name))
+	}
+	sure := 0.8
+	if confirmed {
 		sure = 0.95
 	}
-	where := textOr(cmp.Or(page, site), "a-page")
-	var text Phrase
-	switch n := min(len(good), maxRefs); {
+	var text, brief, again Phrase
+	if confirmed {
+		again = r.failedBefore(f, s, &evidence)
+	}
+	switch sends := slices.DeleteFunc(slices.Clone(good), func(s *facts.Send) bool { return !r.confirmed(s) }); {
 	case f.Secret:
-		text = say("signed-in", textOr(cmp.Or(site, page), "a-page"))
-	case n > 1: // for one thing after the other
+		effect, text = facts.SignedIn, say("password-given", textOr(cmp.Or(site, page), "a-page")).then(r.by(s)...)
+		if confirmed && r.signedIn(s) {
+			text = say("signed-in", textOr(cmp.Or(site, page), "a-page")).then(again)
+		}
+	case len(sends) > 1: // for one thing after the other
 		evidence = evidence[:0]
 		if named := r.PageName(r.Page(from, &evidence)); named != "" {
 			where = literal(named)
 		}
-		for _, s := range good[:n] {
+		sends = sends[:min(len(sends), maxRefs-2)]
+		for _, s := range sends {
 			if ref := r.Actions[s.At].Ref(); !slices.Contains(evidence, ref) {
 				evidence = append(evidence, ref)
 			}
 		}
-		text = say("sent-the-form-often", where, times(n))
-		s, seen = &facts.Send{On: s.On}, true
+		text = say("sent-the-form-often", where, times(len(sends)))
+		return []doneAt{{claim(human.FoundDone, sure, text, evidence...).with(effect, Phrase{}), s.At}}
 	default:
-		text = r.sentOnce(s, where, filled, seen)
+		text, brief = r.sentOnce(s, where, again, filled, confirmed), r.sentOnce(s, where, again, nil, confirmed)
 	}
 	came := r.cameOf(s, &evidence)
-	if len(came) == 0 && !seen {
-		came = []Phrase{say("result-unknown")}
+	c := claim(human.FoundDone, sure, text.then(came...), evidence...).with(effect, brief)
+	if c.Brief = brief; !brief.None() && len(r.Wanted()) == 0 { // what was read tells it
+		c.Brief = brief.then(came...)
 	}
-	return []doneAt{{finding(human.FoundDone, sure, text.then(came...), evidence...), s.At}}
+	c.unknown = len(came) == 0 && !confirmed
+	return []doneAt{{c, s.At}}
 }
 
-// sentOnce says that a form was sent, where that was seen, or else what was done to it.
-func (r *Result) sentOnce(s *facts.Send, where Phrase, filled []Phrase, seen bool) Phrase {
+// confirmed says whether a form was sent for certain: the browser said so, or a message of the page did.
+func (r *Result) confirmed(s *facts.Send) bool {
+	return s.Known && r.taken(s) || slices.ContainsFunc(s.Said, func(i int) bool {
+		d := r.Actions[i].Dialog
+		return d != nil && d.Kind == "alert" && facts.Happened(d.Message)
+	})
+}
+
+// taken says whether nothing that a form was answered with was an error.
+func (r *Result) taken(s *facts.Send) bool {
+	if s.At < len(r.Actions) && r.failedAt(s.At) {
+		return false
+	}
+	return !slices.ContainsFunc(r.Pages().Effects[s.At], r.failedAt)
+}
+
+// failedAt says whether an action is a navigation that came to an error.
+func (r *Result) failedAt(i int) bool {
+	n := r.Actions[i].Navigation
+	return n != nil && (n.Failed != "" || n.Status >= 400)
+}
+
+// signedIn says whether what came after a password is neither where it is asked for nor a second question.
+func (r *Result) signedIn(s *facts.Send) bool {
+	to := s.Then
+	if to == nil || r.SameForm(s.On, to) || facts.SignsIn(to.Page.Title) {
+		return false
+	}
+	return !slices.ContainsFunc(to.Actions, func(i int) bool {
+		a := r.Actions[i]
+		return a.Hidden != "" && (a.Type == human.Typing || a.Type == human.Paste)
+	})
+}
+
+// failedBefore says at which try a form was taken, and what the first one came to. Those tries join the evidence.
+func (r *Result) failedBefore(f *facts.Form, s *facts.Send, evidence *[]human.Ref) Phrase {
+	at := slices.Index(f.Sends, s)
+	from := at
+	for ; from > 0; from-- {
+		if _, bad := r.answered(f.Sends[from-1]); !bad {
+			break
+		}
+	}
+	tries := f.Sends[from : at+1]
+	if len(tries) < 2 {
+		return Phrase{}
+	}
+	why, _ := r.answered(tries[0])
+	for _, t := range tries[:len(tries)-1] {
+		for _, ref := range r.triedAt(t) {
+			if !slices.Contains(*evidence, ref) && len(*evidence) < maxRefs {
+				*evidence = append(*evidence, ref)
+			}
+		}
+	}
+	nth := []string{"try-second", "try-third", "try-fourth", "try-fifth"}
+	if n := len(tries) - 2; n < len(nth) {
+		return say("at-the-try", say(nth[n])).then(r.cameAtFirst(tries[0], why))
+	}
+	return say("after-several-tries").then(r.cameAtFirst(tries[0], why))
+}
+
+// cameAtFirst says what the first try came to: the status, or what else came back.
+func (r *Result) cameAtFirst(s *facts.Send, why Phrase) Phrase {
+	if s.Then != nil && s.Then.Came >= 0 {
+		if n := r.Actions[s.Then.Came].Navigation; n != nil && n.Status >= 400 {
+			return say("first-failed", n.Status)
+		}
+	}
+	return say("at-first", why)
+}
+
+// sentOnce says that a form was sent, where that is certain, or else what was done to it.
+func (r *Result) sentOnce(s *facts.Send, where, again Phrase, filled []Phrase, sent bool) Phrase {
 	by := ""
 	if e := r.Actions[s.At].Element; facts.IsButton(e) {
 		by = facts.Quote(facts.ElementName(e))
 	}
-	if seen {
-		text := say("sent-the-form", where)
-		if by != "" {
-			text = text.then(say("with-button", by))
-		}
-		if len(filled) > 0 {
-			text = text.then(say("filled-in", filled))
-		}
-		return text
-	}
-	text := say("form-filled-in", where, say("a-form"))
-	if len(filled) > 0 {
-		text = say("form-filled-in", where, filled)
-	}
+	var text Phrase
+	files := r.files(s)
 	switch {
+	case sent && len(files) > 0 && len(files) == len(s.Fields):
+		text, filled = say("uploaded-on", files, where), nil
+	case sent:
+		text = say("sent-the-form", where)
+	case len(filled) > 0:
+		text = say("form-filled-in", where, filled)
 	case by != "":
-		text = text.then(say("and-clicked", by))
-	case r.Actions[s.At].Key == "Enter":
-		text = text.then(say("and-pressed-enter"))
+		return say("clicked-on", by, where)
+	default:
+		text = say("form-filled-in", where, say("a-form"))
+	}
+	if sent && by != "" {
+		text = text.then(say("with-button", by), again)
+	} else if sent {
+		text = text.then(again)
+	} else {
+		text = text.then(r.by(s)...)
+	}
+	if sent && len(filled) > 0 {
+		text = text.then(say("filled-in", filled))
 	}
 	return text
+}
+
+// by says by what a form was to be sent.
+func (r *Result) by(s *facts.Send) []Phrase {
+	a := r.Actions[s.At]
+	switch {
+	case facts.IsButton(a.Element) && facts.ElementName(a.Element) != "":
+		return []Phrase{say("and-clicked", facts.Quote(facts.ElementName(a.Element)))}
+	case a.Key == "Enter":
+		return []Phrase{say("and-pressed-enter")}
+	}
+	return nil
+}
+
+// files are those that were chosen in a form.
+func (r *Result) files(s *facts.Send) (names []string) {
+	for _, i := range s.Fields {
+		for _, t := range r.Actions[i].Transfers {
+			if n := facts.Quote(t.Name); n != "" {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
 }
 
 // declined says whether a person did not confirm what they were asked.
@@ -183,12 +296,12 @@ func (r *Result) cameOf(s *facts.Send, evidence *[]human.Ref) []Phrase {
 	return out
 }
 
-// filled names the fields of a form with what may be said of how each was left: what was chosen, how much was typed.
-// Their actions join the evidence.
-func (r *Result) filled(s *facts.Send, evidence *[]human.Ref) []Phrase {
+// filled names the fields of a form with what may be said of how each was left: what was chosen, what was typed or, where that is not
+// shared, how much. Their actions join the evidence.
+func (r *Result) filled(fields []int, evidence *[]human.Ref) []Phrase {
 	last := map[string]int{}
 	var order []string
-	for _, i := range s.Fields {
+	for _, i := range fields {
 		n := facts.Quote(facts.ElementName(r.Actions[i].Element))
 		if n == "" {
 			continue
@@ -208,6 +321,8 @@ func (r *Result) filled(s *facts.Send, evidence *[]human.Ref) []Phrase {
 		switch {
 		case facts.IsPassword(a) || a.Hidden != "":
 			more = say("hidden")
+		case (a.Type == human.Typing || a.Type == human.Paste) && cmp.Or(a.Value, a.Text) != "": // it is shared
+			more = literal(facts.Exactly(cmp.Or(a.Value, a.Text), facts.MaxName))
 		case a.Type == human.Typing || a.Type == human.Paste:
 			if a.Count > 0 {
 				more = Count(a.Count, "one-character", "several-characters")
@@ -242,7 +357,7 @@ func (r *Result) chosen(a facts.Action) []string {
 }
 
 // transfers tells of files that came or went.
-func (r *Result) transfers() []doneAt {
+func (r *Result) transfers(used map[int]bool) []doneAt {
 	var out []doneAt
 	for i, a := range r.Actions {
 		if len(out) >= enough {
@@ -255,6 +370,7 @@ func (r *Result) transfers() []doneAt {
 				size = say("bytes", f.Size)
 			}
 			switch {
+			case a.Type == human.Upload && used[i]: // the form tells it
 			case a.Type == human.Upload:
 				text := say("chose-for-upload", what)
 				if to := facts.ElementName(a.Element); to != "" {
@@ -263,7 +379,7 @@ func (r *Result) transfers() []doneAt {
 				if !size.None() {
 					text = text.then(say("in-brackets", size))
 				}
-				out = append(out, doneAt{finding(human.FoundDone, 1, text, a.Ref()), i})
+				out = append(out, doneAt{claim(human.FoundDone, 1, text, a.Ref()).with(facts.Used, Phrase{}), i})
 			case a.Type == human.Download && f.State != "canceled":
 				var known []Phrase
 				if !size.None() {
@@ -282,7 +398,7 @@ func (r *Result) transfers() []doneAt {
 						text = text.then(say("from", from))
 					}
 				}
-				out = append(out, doneAt{finding(human.FoundDone, 1, text, evidence...), i})
+				out = append(out, doneAt{claim(human.FoundDone, 1, text, evidence...).with(facts.Created, say("downloaded", what)), i})
 			}
 		}
 	}
@@ -335,7 +451,7 @@ func (r *Result) choices(used map[int]bool) []doneAt {
 		}
 		if len(names) > 0 && len(out) < enough {
 			page := textOr(r.PageName(r.Page(at, &evidence)), "a-page")
-			out = append(out, doneAt{finding(human.FoundDone, 0.95, say("set-on", page, names), evidence...), at})
+			out = append(out, doneAt{claim(human.FoundDone, 0.95, say("set-on", page, names), evidence...).with(facts.Changed, Phrase{}), at})
 		}
 	}
 	return out
@@ -372,13 +488,17 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 			if to != nil && to.Came >= 0 {
 				evidence = append(evidence, r.Actions[to.Came].Ref())
 			}
-			text := say("clicked-on", facts.Quote(facts.ElementName(a.Element)), here()).then(r.cameOf(s, &evidence)...)
-			out = append(out, doneAt{finding(human.FoundDone, 0.8, text, evidence...), i})
+			came := r.cameOf(s, &evidence)
+			c := claim(human.FoundDone, 0.8, say("clicked-on", facts.Quote(facts.ElementName(a.Element)), here()).then(came...), evidence...)
+			c.Effect, c.unknown = facts.EffectOf(a.Element.Name), len(came) == 0
+			out = append(out, doneAt{c, i})
 		case human.Drag:
 			from, to := facts.Quote(facts.ElementName(a.Element)), facts.Quote(facts.ElementName(a.Target))
-			if from != "" && to != "" && from != to {
-				out = append(out, doneAt{finding(human.FoundDone, 0.9, say("dragged-to-on", from, to, here()), evidence...), i})
+			text := say("dragged-on", textOr(from, "something"), here())
+			if to != "" && from != to {
+				text = say("moved-to-on", textOr(from, "something"), to, here())
 			}
+			out = append(out, doneAt{claim(human.FoundDone, 0.9, text, evidence...).with(facts.Changed, Phrase{}), i})
 		case human.DialogEnded:
 			d := a.Dialog
 			if d == nil || d.Message == "" || !d.Accepted || d.Kind == "beforeunload" || facts.SpeaksOfError(d.Message, d.Kind != "alert") {
@@ -388,8 +508,54 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 			if d.Kind != "alert" {
 				text = say("asked-and-ok", facts.Quote(d.Message))
 			}
-			out = append(out, doneAt{finding(human.FoundDone, 0.95, text, a.Ref()), i})
+			out = append(out, doneAt{claim(human.FoundDone, 0.95, text, a.Ref()).with(facts.EffectOf(d.Message), Phrase{}), i})
 		}
 	}
 	return out
+}
+
+// filledOnly tells of fields that were filled in where it is neither certain that they were sent nor that they were not.
+func (r *Result) filledOnly(used map[int]bool) []doneAt {
+	var out []doneAt
+	for _, v := range r.Pages().Visits {
+		if _, unsent := r.notSentIn(v); unsent || len(out) == enough {
+			for _, i := range v.Actions {
+				used[i] = used[i] || fillsIn(r.Actions[i])
+			}
+			continue
+		}
+		var fields []int
+		typed := false
+		for _, i := range v.Actions {
+			a := r.Actions[i]
+			if !fillsIn(a) || used[i] || facts.IsSearch(a.Element) {
+				continue
+			}
+			fields = append(fields, i)
+			typed = typed || a.Type == human.Typing || a.Type == human.Paste || a.Type == human.Upload
+		}
+		if !typed { // choices alone are settings
+			continue
+		}
+		last := fields[len(fields)-1]
+		var evidence []human.Ref
+		where := textOr(r.PageName(r.Page(last, &evidence)), "a-page")
+		names := r.filled(fields, &evidence)
+		for _, i := range fields {
+			used[i] = true
+		}
+		if len(names) > 0 {
+			out = append(out, doneAt{claim(human.FoundDone, 0.9, say("form-filled-in", where, names), evidence...).with(facts.Used, Phrase{}), last})
+		}
+	}
+	return out
+}
+
+// fillsIn says whether an action fills in a field.
+func fillsIn(a facts.Action) bool {
+	switch a.Type {
+	case human.Typing, human.Paste, human.Choose, human.Check, human.Upload:
+		return true
+	}
+	return false
 }

@@ -9,7 +9,7 @@ import (
 type errorsFound struct {
 	told  map[string]int // where in out
 	often []int
-	out   []Finding
+	out   []Claim
 }
 
 func (es *errorsFound) tell(what string, confidence float64, text Phrase, evidence ...human.Ref) {
@@ -23,13 +23,13 @@ func (es *errorsFound) tell(what string, confidence float64, text Phrase, eviden
 	if len(es.out) < enough {
 		es.told[what] = len(es.out)
 		es.often = append(es.often, 1)
-		es.out = append(es.out, finding(human.FoundError, confidence, text, evidence...))
+		es.out = append(es.out, claim(human.FoundError, confidence, text, evidence...))
 	}
 }
 
 // findErrors tells what went wrong in pages on the way: pages that could not be opened or told of an error, dialogs
 // that did, dialogs that were dismissed, downloads that did not end well. What comes again is reported once.
-func findErrors(r *Result) []Finding {
+func findErrors(r *Result) []Claim {
 	es := errorsFound{told: map[string]int{}}
 	came := map[string]int{} // files that were downloaded
 	for i, a := range r.Actions {

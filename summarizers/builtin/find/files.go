@@ -14,12 +14,13 @@ const (
 )
 
 // findFiles tells what became of files. Those of one folder that changed in the same way are reported together.
-func findFiles(r *Result) []Finding {
-	var out []Finding
+func findFiles(r *Result) []Claim {
+	var out []Claim
 	for _, g := range r.FileGroup() {
 		if len(g.Files) <= fewFiles {
 			for _, f := range g.Files {
-				out = append(out, finding(human.FoundDone, 1, r.fileChange(f, g.Verb), facts.Refs(f.Ops...)...))
+				one := facts.FileGroup{Verb: g.Verb, Dir: g.Dir, Files: []*facts.File{f}}
+				out = append(out, claim(human.FoundDone, 1, r.fileChange(f, g.Verb), facts.Refs(f.Ops...)...).with(fileEffects[g.Verb], r.briefly(&one)))
 			}
 			continue
 		}
@@ -47,10 +48,12 @@ func findFiles(r *Result) []Finding {
 			"moved":   say("files-moved", n, dir, what),
 			"deleted": say("files-deleted", n, dir, what),
 		}[g.Verb]
-		out = append(out, finding(human.FoundDone, 1, text, evidence...))
+		out = append(out, claim(human.FoundDone, 1, text, evidence...).with(fileEffects[g.Verb], r.briefly(g)))
 	}
 	return out
 }
+
+var fileEffects = map[string]facts.Effect{"created": facts.Created, "deleted": facts.Deleted, "changed": facts.Changed, "renamed": facts.Changed, "moved": facts.Changed}
 
 // manyFiles counts files, as far as their references can be counted.
 func manyFiles(n int) Phrase {
@@ -60,8 +63,8 @@ func manyFiles(n int) Phrase {
 	return Count(n, "one-file", "several-files")
 }
 
-// Briefly says what became of files, for the line.
-func (r *Result) Briefly(g *facts.FileGroup) Phrase {
+// briefly says what became of files, for the line.
+func (r *Result) briefly(g *facts.FileGroup) Phrase {
 	f := g.Files[0]
 	now := literal(facts.Exactly(facts.BaseName(cmp.Or(f.Now, f.Was)), facts.MaxName))
 	if len(g.Files) > 1 {
@@ -69,6 +72,9 @@ func (r *Result) Briefly(g *facts.FileGroup) Phrase {
 	}
 	switch g.Verb {
 	case "created":
+		if made := f.Ops[0].File.Path; len(g.Files) == 1 && facts.BaseName(made) != facts.BaseName(f.Now) {
+			return say("renamed-to", facts.Exactly(facts.BaseName(made), facts.MaxName), now)
+		}
 		return say("created", now)
 	case "deleted":
 		return say("deleted", now)
@@ -116,17 +122,17 @@ func (r *Result) fileChange(f *facts.File, verb string) Phrase {
 }
 
 // findFilesGone tells of files that came and went again, went and came again, or got a name and lost it.
-func findFilesGone(r *Result) []Finding {
-	var out []Finding
+func findFilesGone(r *Result) []Claim {
+	var out []Claim
 	for _, f := range r.Files() {
 		switch {
 		case f.Was == "" && f.Now == "" && len(f.Ops) > 1:
 			first := f.Ops[0].File
-			out = append(out, finding(human.FoundDetour, 1, say("file-created-and-deleted", facts.Exactly(first.Path, facts.MaxSaid)), facts.Refs(f.Ops...)...))
+			out = append(out, claim(human.FoundDetour, 1, say("file-created-and-deleted", facts.Exactly(first.Path, facts.MaxSaid)), facts.Refs(f.Ops...)...))
 		case f.Restored():
-			out = append(out, finding(human.FoundDetour, 1, say("file-deleted-and-restored", facts.Exactly(f.Was, facts.MaxSaid)), facts.Refs(f.Ops...)...))
+			out = append(out, claim(human.FoundDetour, 1, say("file-deleted-and-restored", facts.Exactly(f.Was, facts.MaxSaid)), facts.Refs(f.Ops...)...))
 		case f.Was != "" && f.Was == f.Now && f.Ops[0].File.Op == "renamed" && len(f.Ops) > 1:
-			out = append(out, finding(human.FoundDetour, 1, say("file-renamed-and-back",
+			out = append(out, claim(human.FoundDetour, 1, say("file-renamed-and-back",
 				facts.Exactly(f.Was, facts.MaxSaid), facts.Exactly(facts.BaseName(f.Ops[0].File.To), facts.MaxSaid)), facts.Refs(f.Ops...)...))
 		}
 	}

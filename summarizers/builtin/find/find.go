@@ -15,10 +15,10 @@ import (
 // A Result is what was found in the facts of an input.
 type Result struct {
 	*facts.Facts
-	Findings    []Finding                 // in the order of their weight
+	Claims      []Claim                   // in the order of their weight
 	Left        map[human.FindingKind]int // how many more there were
-	Suggestions []Finding
-	Outcomes    []Outcome // of what was expected
+	Suggestions []Claim
+	Outcomes    []facts.Verdict // of what was expected
 
 	stopped func() bool // no one waits for the result any more
 }
@@ -44,7 +44,7 @@ var (
 func (s Search) In(ctx context.Context, fs *facts.Facts, progress func(human.Progress)) (*Result, error) {
 	r := &Result{Facts: fs, stopped: func() bool { return ctx.Err() != nil }}
 	steps, done := len(s.finders)+len(s.suggests)+1, 0
-	run := func(finders []finder) (found []Finding, err error) {
+	run := func(finders []finder) (found []Claim, err error) {
 		for _, f := range finders {
 			if progress != nil {
 				progress(human.Progress{Share: float64(done) / float64(steps)})
@@ -61,7 +61,8 @@ func (s Search) In(ctx context.Context, fs *facts.Facts, progress func(human.Pro
 	if err != nil {
 		return nil, err
 	}
-	r.Findings, r.Left = weigh(found)
+	r.Claims, r.Left = weigh(append(found, r.minor(found)...))
+	r.nothingSeen()
 	suggested, err := run(s.suggests)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ const (
 
 // A finder looks for one sort of finding. It reads the whole input in one pass or two, in the order of time, and
 // returns what it found in that order.
-type finder func(*Result) []Finding
+type finder func(*Result) []Claim
 
 // common is what every one of them looks for, whatever was recorded.
 var common = []finder{findResult, findOutcome, findCommands, findUndone, findNotSent, findSlow, findUnseen, findNotes}
@@ -111,10 +112,8 @@ var keeps = []struct {
 
 // weigh puts findings in the order of their weight, keeps a dozen and, of work that had much to it, a few more, and
 // counts the rest.
-func weigh(found []Finding) (kept []Finding, left map[human.FindingKind]int) {
-	slices.SortStableFunc(found, func(a, b Finding) int {
-		return slices.Index(Weight, a.Kind) - slices.Index(Weight, b.Kind)
-	})
+func weigh(found []Claim) (kept []Claim, left map[human.FindingKind]int) {
+	slices.SortStableFunc(found, func(a, b Claim) int { return a.weight() - b.weight() })
 	keep := make([]bool, len(found))
 	n := 0
 	for _, k := range keeps {
@@ -128,7 +127,7 @@ func weigh(found []Finding) (kept []Finding, left map[human.FindingKind]int) {
 		}
 	}
 	left = map[human.FindingKind]int{}
-	kept = make([]Finding, 0, n)
+	kept = make([]Claim, 0, n)
 	for i, f := range found {
 		if !keep[i] && n < usualFindings {
 			keep[i] = true
@@ -141,6 +140,29 @@ func weigh(found []Finding) (kept []Finding, left map[human.FindingKind]int) {
 		}
 	}
 	return kept, left
+}
+
+// weight is where a claim stands: what is not certain comes after the values that were asked for.
+func (c Claim) weight() int {
+	if c.Doubt {
+		return 2*slices.Index(Weight, human.FoundValue) + 1
+	}
+	return 2 * slices.Index(Weight, c.Kind)
+}
+
+// nothingSeen says of what weighs most, of all that nothing was seen to come of, that what it led to is not recorded.
+func (r *Result) nothingSeen() {
+	most := -1
+	for i, c := range r.Claims {
+		if c.unknown && (most < 0 || c.Effect >= r.Claims[most].Effect) {
+			most = i
+		}
+	}
+	if most >= 0 {
+		c := &r.Claims[most]
+		c.Brief = or(c.Brief, c.Text)
+		c.Text = c.Text.then(say("result-unknown"))
+	}
 }
 
 // Described says in the words of the action what was done, for the middle of a sentence.
@@ -169,8 +191,8 @@ var terminalFinders = []finder{findLastCommand, findSuggested}
 
 // united runs finders, and makes one finding of what two of them tell.
 func united(finders []finder) finder {
-	return func(r *Result) []Finding {
-		var all []Finding
+	return func(r *Result) []Claim {
+		var all []Claim
 		for _, f := range finders {
 			if r.stopped() {
 				return all
@@ -183,7 +205,7 @@ func united(finders []finder) finder {
 
 // unite makes one finding of those that tell the same: in the same words, or the same file, as a download and as a
 // file that came to be.
-func (r *Result) unite(all []Finding) []Finding {
+func (r *Result) unite(all []Claim) []Claim {
 	// A download that lands in a watched folder is seen twice.
 	landed := map[human.Ref]human.Ref{} // the file's action, by the download's
 	last := map[string]facts.Action{}
@@ -209,7 +231,7 @@ func (r *Result) unite(all []Finding) []Finding {
 		}
 	}
 	texts := map[string]int{}
-	var out []Finding
+	var out []Claim
 	gone := map[int]bool{}
 
 	for i := range all {
@@ -247,9 +269,4 @@ const landsWithin = time.Minute
 
 func apart(a, b facts.Action) time.Duration {
 	return max(a.Began().Sub(b.Began()), b.Began().Sub(a.Began()))
-}
-
-// finding makes one. Confidence is 1 for what stands in the evidence exactly, less for what follows from it.
-func finding(kind human.FindingKind, confidence float64, text Phrase, evidence ...human.Ref) Finding {
-	return Finding{Kind: kind, Text: text, Evidence: evidence[:min(len(evidence), maxRefs)], Confidence: confidence}
 }

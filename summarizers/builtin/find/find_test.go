@@ -10,11 +10,11 @@ import (
 
 // The weightiest findings come first, and no kind crowds out the others.
 func TestFindingsAreOrderedAndLimited(t *testing.T) {
-	var found []Finding
+	var found []Claim
 	for i := range 20 {
-		found = append(found, Finding{Kind: human.FoundNote, Text: literal(fmt.Sprint("note ", i))}, Finding{Kind: human.FoundValue, Text: literal(fmt.Sprint("value ", i))})
+		found = append(found, Claim{Kind: human.FoundNote, Text: literal(fmt.Sprint("note ", i))}, Claim{Kind: human.FoundValue, Text: literal(fmt.Sprint("value ", i))})
 	}
-	found = append(found, Finding{Kind: human.FoundError, Text: literal("error")}, Finding{Kind: human.FoundOutcome, Text: literal("outcome")})
+	found = append(found, Claim{Kind: human.FoundError, Text: literal("error")}, Claim{Kind: human.FoundOutcome, Text: literal("outcome")})
 	kept, left := weigh(found)
 	var got []string
 	for _, f := range kept {

@@ -68,14 +68,14 @@ func (r *Result) expected() (texts []string, name string) {
 }
 
 // findOutcome holds what was expected against what was seen and said.
-func findOutcome(r *Result) []Finding {
+func findOutcome(r *Result) []Claim {
 	texts, called := r.expected()
 	if len(texts) == 0 {
 		return nil
 	}
 	request := human.Ref{Kind: human.RefRequest, ID: called}
 	witnesses := r.observations()
-	var out []Finding
+	var out []Claim
 	for _, text := range texts {
 		e := facts.Claims(text)
 		if len(e.Words) == 0 && len(e.Paths) == 0 {
@@ -86,26 +86,29 @@ func findOutcome(r *Result) []Finding {
 	return out
 }
 
-// An Outcome is how an expectation came out, for the line and for suggestions.
-type Outcome struct {
-	facts.Verdict
-	Brief Phrase // what was seen
-	By    []human.Ref
-}
-
 // judgedAs keeps how an expectation came out, and makes its finding.
-func (r *Result) judgedAs(v facts.Verdict, brief Phrase, confidence float64, text Phrase, evidence ...human.Ref) Finding {
-	r.Outcomes = append(r.Outcomes, Outcome{v, brief, evidence})
-	return finding(human.FoundOutcome, confidence, text, evidence...)
+func (r *Result) judgedAs(v facts.Verdict, brief Phrase, confidence float64, text Phrase, evidence ...human.Ref) Claim {
+	r.Outcomes = append(r.Outcomes, v)
+	c := claim(human.FoundOutcome, confidence, text, evidence...)
+	c.Verdict, c.Doubt, c.Brief = v, v == facts.Unsaid, brief
+	switch {
+	case v == facts.Agrees:
+		c.Brief = say("line-as-expected", brief)
+	case v != facts.Unsaid:
+		c.Brief = say("line-otherwise", brief)
+	case brief.None():
+		c.Brief = say("line-not-confirmed")
+	}
+	return c
 }
 
 // met says whether all that was expected was seen or said to have come about.
 func (r *Result) met() bool {
-	return len(r.Outcomes) > 0 && !slices.ContainsFunc(r.Outcomes, func(x Outcome) bool { return x.Verdict != facts.Agrees })
+	return len(r.Outcomes) > 0 && !slices.ContainsFunc(r.Outcomes, func(v facts.Verdict) bool { return v != facts.Agrees })
 }
 
 // outcome judges one expectation.
-func (r *Result) outcome(text string, e facts.Claim, witnesses []observation, request human.Ref) Finding {
+func (r *Result) outcome(text string, e facts.Claim, witnesses []observation, request human.Ref) Claim {
 	quoted := facts.Quote(text)
 	said := r.judge(text, e, witnesses)
 	if said.w == nil || said.w.kind < seenField {
@@ -204,10 +207,10 @@ func (r *Result) judge(text string, e facts.Claim, witnesses []observation) (out
 }
 
 // fileOutcome judges an expectation that names a file.
-func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request human.Ref) (Finding, bool) {
+func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request human.Ref) (Claim, bool) {
 	quoted := facts.Quote(text)
 	gone, kept := wantsGone(e), e.Says["change"].Contrary || e.Says["delete"].Contrary
-	but := func(f *facts.File, evidence ...human.Ref) (Finding, bool) {
+	but := func(f *facts.File, evidence ...human.Ref) (Claim, bool) {
 		return r.judgedAs(facts.Differs, r.fileBrief(f), 0.9, say("expected-but", quoted, r.lastChange(f)), append(evidence, request)...), true
 	}
 	hits, paths := r.spacedNames(text, e.Paths)
@@ -224,14 +227,14 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 			hits = append(hits, hit)
 		case hit != nil || facts.IsFolder(p):
 		case said.w != nil || near == nil || kept:
-			return Finding{}, false // somebody says more, or nobody anything
+			return Claim{}, false // somebody says more, or nobody anything
 		default:
 			return r.judgedAs(facts.Differs, r.fileBrief(near), 0.8, say("expected-but-in-fact", quoted, r.lastChange(near)),
 				near.Last().Ref(), request), true
 		}
 	}
 	if len(hits) == 0 {
-		return Finding{}, false
+		return Claim{}, false
 	}
 	rest := r.beside(text, hits)
 	var evidence []human.Ref
@@ -241,7 +244,7 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 		what, brief = append(what, r.lastChange(f)), append(brief, r.fileBrief(f))
 		switch {
 		case gone && f.Now != "":
-			return Finding{}, false
+			return Claim{}, false
 		case !gone && f.Now == "":
 			return but(f, f.Last().Ref())
 		}
@@ -252,7 +255,7 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 	case kept:
 		return r.judgedAs(facts.Differs, short, 0.9, say("expected-but", quoted, all), evidence...), true
 	case rest >= someRest && said.w != nil && said.Verdict != facts.Agrees:
-		return Finding{}, false
+		return Claim{}, false
 	case rest >= someRest && said.w == nil:
 		return r.judgedAs(facts.Unsaid, short, 0.8, say("expected-file-is-there", quoted, all), evidence...), true
 	}

@@ -1,17 +1,5 @@
 package find
 
-import (
-	"deskbell/backend/human"
-)
-
-// A Finding is what a report tells, in no language yet.
-type Finding struct {
-	Kind       human.FindingKind
-	Text       Phrase
-	Evidence   []human.Ref
-	Confidence float64
-}
-
 // A Phrase is a text in no language yet: a key of the tables of sentences with what is put into the sentence, or,
 // without a key, a text as it is. The zero Phrase says nothing.
 type Phrase struct {

@@ -11,7 +11,7 @@ import (
 
 // findClicks tells which buttons and menu items were used that do more than lead somewhere else, by program. Where a
 // dialog spoke of an error right after, that tells it.
-func findClicks(r *Result) []Finding {
+func findClicks(r *Result) []Claim {
 	s := r.Screen()
 	led := map[int]bool{} // to trouble
 	for _, d := range s.Dialogs {
@@ -41,7 +41,7 @@ func findClicks(r *Result) []Finding {
 		app := facts.Exactly(cmp.Or(facts.AppName(a), facts.WindowTitle(a)), facts.MaxName)
 		by.of(app).add(a, n)
 	}
-	var out []Finding
+	var out []Claim
 	for _, g := range by.all {
 		app := facts.Exactly(cmp.Or(facts.AppName(g.acts[0]), facts.WindowTitle(g.acts[0])), facts.MaxName)
 		out = append(out, g.told(0.95, "clicked", "clicked-in", app))
@@ -85,12 +85,18 @@ func (g *group) add(a facts.Action, name string) {
 }
 
 // told says what was done to the first of them, in the sentence of one key, or of another where it is known where.
-func (g *group) told(sure float64, key, keyIn, where string) Finding {
+func (g *group) told(sure float64, key, keyIn, where string) Claim {
 	text := say(key, g.some())
 	if where != "" {
 		text = say(keyIn, g.some(), where)
 	}
-	return finding(human.FoundDone, sure, text, facts.Refs(g.acts...)...)
+	effect := facts.Used
+	for _, a := range g.acts {
+		if a.Type == human.Click || a.Type == human.DoubleClick {
+			effect = max(effect, facts.EffectOf(facts.Button(a)))
+		}
+	}
+	return claim(human.FoundDone, sure, text, facts.Refs(g.acts...)...).with(effect, Phrase{})
 }
 
 // some are the names that a sentence has room for.
@@ -103,7 +109,7 @@ func (g *group) window() string {
 
 // closedByHand tells which windows were closed that had been there before: where nothing else was done, that may be
 // what was asked for.
-func (r *Result) closedByHand() []Finding {
+func (r *Result) closedByHand() []Claim {
 	const soon = 2e9            // nanoseconds after what closed it
 	opened := map[string]bool{} // before or afterwards
 	for _, a := range r.Actions {
@@ -111,14 +117,14 @@ func (r *Result) closedByHand() []Finding {
 			opened[facts.AppName(a)] = true
 		}
 	}
-	var out []Finding
+	var out []Claim
 	last := -1
 	for i, a := range r.Actions {
 		switch {
 		case !facts.OnDesktop(a):
 		case a.Type == human.CloseWindow && a.Element == nil && facts.WindowTitle(a) != "" && !opened[facts.AppName(a)] && last >= 0 &&
 			r.Actions[last].Rec == a.Rec && a.At-r.Actions[last].End <= soon && (facts.IsQuit(r.Actions[last]) || facts.IsCloser(r.Actions[last])) && len(out) < fewFiles:
-			out = append(out, finding(human.FoundDone, 0.9, say("closed", facts.Quote(facts.WindowTitle(a))), a.Ref(), r.Actions[last].Ref()))
+			out = append(out, claim(human.FoundDone, 0.9, say("closed", facts.Quote(facts.WindowTitle(a))), a.Ref(), r.Actions[last].Ref()).with(facts.Used, Phrase{}))
 		case facts.ByHand(a):
 			last = i
 		}
@@ -145,7 +151,7 @@ const manyNames = 64
 
 // findFilled tells which fields text was typed into, by window: that it was, and not what. One field is a detail of
 // something else, and so is a login.
-func findFilled(r *Result) []Finding {
+func findFilled(r *Result) []Claim {
 	var forms inOrder[string, group]
 	secret := map[*group]bool{}
 	for _, a := range r.Actions {
@@ -163,7 +169,7 @@ func findFilled(r *Result) []Finding {
 		}
 		forms.of(key).add(a, n)
 	}
-	var out []Finding
+	var out []Claim
 	for _, g := range forms.all {
 		if len(g.names) >= 2 && !secret[g] {
 			out = append(out, g.told(1, "typed-into-fields", "typed-into-fields-in", g.window()))
@@ -174,14 +180,14 @@ func findFilled(r *Result) []Finding {
 
 // findReported tells which fields and choices programs reported as changed where no input was seen. It does not say that a
 // person did it.
-func findReported(r *Result) []Finding {
+func findReported(r *Result) []Claim {
 	var by inOrder[string, group]
 	for _, a := range r.Actions {
 		if n := facts.ElementName(a.Element); a.Reported && a.Type == human.ValueChange && n != "" {
 			by.of(facts.WindowKey(a)).add(a, n)
 		}
 	}
-	var out []Finding
+	var out []Claim
 	for _, g := range by.all {
 		out = append(out, g.told(1, "reported-changes", "reported-changes-in", g.window()))
 	}
@@ -190,7 +196,7 @@ func findReported(r *Result) []Finding {
 
 // findSettings tells which checkboxes, switches and options were clicked. Whether they are on or off now the recording
 // does not know for certain.
-func findSettings(r *Result) []Finding {
+func findSettings(r *Result) []Claim {
 	var by inOrder[string, group]
 	for i, a := range r.Actions {
 		n := facts.Button(a)
@@ -209,7 +215,7 @@ func findSettings(r *Result) []Finding {
 		}
 		g.add(a, n)
 	}
-	var out []Finding
+	var out []Claim
 	for _, g := range by.all {
 		out = append(out, g.told(0.95, "settings-clicked", "settings-clicked-in", g.window()))
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // findSlow tells of what took long: what was waited for, pauses, steps of the checklist.
-func findSlow(r *Result) []Finding {
+func findSlow(r *Result) []Claim {
 	all, usual := r.Stretches()
 	var waits, pauses []facts.Stretch
 	for _, s := range all {
@@ -21,12 +21,12 @@ func findSlow(r *Result) []Finding {
 			pauses = append(pauses, s)
 		}
 	}
-	var out []Finding
+	var out []Claim
 	for _, s := range longest(waits) {
 		if r.Described(s.From).None() || r.Described(s.To).None() {
 			continue
 		}
-		out = append(out, finding(human.FoundSlow, 0.8, say("waited-for",
+		out = append(out, claim(human.FoundSlow, 0.8, say("waited-for",
 			s.Long, r.Described(s.From), r.Described(s.To)), s.From.Ref(), s.To.Ref()))
 	}
 	out = append(out, r.slowSteps()...)
@@ -34,7 +34,7 @@ func findSlow(r *Result) []Finding {
 		if r.Described(s.From).None() {
 			continue
 		}
-		out = append(out, finding(human.FoundSlow, 0.8, say("paused-for",
+		out = append(out, claim(human.FoundSlow, 0.8, say("paused-for",
 			s.Long, r.Described(s.From)), s.From.Ref(), s.To.Ref()))
 	}
 	return out
@@ -61,7 +61,7 @@ func longest(all []facts.Stretch) []facts.Stretch {
 }
 
 // slowSteps finds steps of the checklist that took much longer than the others, pauses left out.
-func (r *Result) slowSteps() []Finding {
+func (r *Result) slowSteps() []Claim {
 	n := len(r.In.Checklist)
 	if n < 2 {
 		return nil
@@ -109,7 +109,7 @@ func (r *Result) slowSteps() []Finding {
 		return nil
 	}
 	s := steps[slowest]
-	return []Finding{finding(human.FoundSlow, 0.8, say("step-took-longest",
+	return []Claim{claim(human.FoundSlow, 0.8, say("step-took-longest",
 		facts.Quote(r.In.Checklist[slowest].Text), s.last.Ended().Sub(s.first.Began())),
 		human.Ref{Kind: human.RefStep, ID: strconv.Itoa(slowest)}, s.first.Ref(), s.last.Ref())}
 }

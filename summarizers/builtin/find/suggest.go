@@ -11,12 +11,12 @@ import (
 const MaxNamed = 3
 
 // suggestPages are what the agent could do next about what was seen in pages.
-func suggestPages(r *Result) []Finding {
+func suggestPages(r *Result) []Claim {
 	w := r.Pages()
-	var out []Finding
+	var out []Claim
 	have, missing := r.Values()
 	suggest := func(sure float64, text Phrase, evidence ...human.Ref) {
-		out = append(out, Finding{Kind: human.FoundNote, Text: text, Evidence: evidence, Confidence: sure})
+		out = append(out, Claim{Kind: human.FoundNote, Text: text, Evidence: evidence, Confidence: sure})
 	}
 	denied, gone, failed := -1, -1, -1
 	for _, v := range w.Visits {
@@ -92,10 +92,10 @@ func (r *Result) FieldNames(names []string) Phrase {
 
 // suggestNext is what the agent could do next, whatever was recorded; each rests on what was found. Pages have
 // suggestions of their own.
-func suggestNext(r *Result) []Finding {
-	var out []Finding
+func suggestNext(r *Result) []Claim {
+	var out []Claim
 	suggest := func(sure float64, text Phrase, evidence ...human.Ref) {
-		out = append(out, Finding{Kind: human.FoundNote, Text: text, Evidence: evidence, Confidence: sure})
+		out = append(out, Claim{Kind: human.FoundNote, Text: text, Evidence: evidence, Confidence: sure})
 	}
 	if r.In.Answer.Decision == human.Refused {
 		evidence := []human.Ref{facts.AnswerRef("decision")}
@@ -129,7 +129,7 @@ func suggestNext(r *Result) []Finding {
 		suggest(0.6, say("check-folder", facts.Exactly(facts.Folder(made[n-1].Now), facts.MaxSaid)), made[n-1].Last().Ref())
 	}
 	told := map[human.FindingKind]bool{}
-	for _, f := range r.Findings {
+	for _, f := range r.Claims {
 		if told[f.Kind] {
 			continue
 		}

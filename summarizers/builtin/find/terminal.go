@@ -9,7 +9,7 @@ import (
 )
 
 // findLastCommand tells of the state that a terminal was left in.
-func findLastCommand(r *Result) []Finding {
+func findLastCommand(r *Result) []Claim {
 	all := r.Commands()
 	if len(all) == 0 {
 		return nil
@@ -26,11 +26,11 @@ func findLastCommand(r *Result) []Finding {
 	if said := facts.Quote(facts.LastLine(last.Output)); said != "" && !last.Failed() && !last.Screen {
 		text = text.then(say("command-printed", said))
 	}
-	return []Finding{finding(human.FoundOutcome, 1, text, last.Ref())}
+	return []Claim{claim(human.FoundOutcome, 1, text, last.Ref())}
 }
 
 // findSuggested tells what became of the commands that the agent suggested: run, changed, left out.
-func findSuggested(r *Result) []Finding {
+func findSuggested(r *Result) []Claim {
 	request, ok := r.suggestion()
 	if !ok {
 		return nil
@@ -42,7 +42,7 @@ func findSuggested(r *Result) []Finding {
 		}
 	}
 	var ran, left []string
-	var passed, changed []Finding
+	var passed, changed []Claim
 	evidence := []human.Ref{}
 	for i, text := range r.In.Suggested {
 		called := facts.Quote(text)
@@ -56,17 +56,17 @@ func findSuggested(r *Result) []Finding {
 		last := runs[i][len(runs[i])-1]
 		switch {
 		case last.Edited:
-			changed = append(changed, finding(human.FoundNote, 1, say("suggested-changed", called, facts.Quote(last.Line)), last.Ref(), request))
+			changed = append(changed, claim(human.FoundNote, 1, say("suggested-changed", called, facts.Quote(last.Line)), last.Ref(), request))
 		case last.Exit != nil && *last.Exit == 0:
 			ran = append(ran, called)
 			evidence = append(evidence, last.Ref())
 		}
 	}
 	if len(ran) > 0 {
-		passed = []Finding{finding(human.FoundDone, 1, say("suggested-run", some(ran)), evidence...)}
+		passed = []Claim{claim(human.FoundDone, 1, say("suggested-run", some(ran)), evidence...)}
 	}
 	if len(left) > 0 {
-		passed = append(passed, finding(human.FoundUndone, 0.9, say("suggested-not-run", some(left)), request))
+		passed = append(passed, claim(human.FoundUndone, 0.9, say("suggested-not-run", some(left)), request))
 	}
 	return slices.Concat(passed, changed)
 }

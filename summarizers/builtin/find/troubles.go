@@ -11,7 +11,7 @@ import (
 
 // findTroubles tells of dialogs and windows that spoke of an error or a warning, what came before them and how they
 // were answered. The same one is reported once, with how often it came.
-func findTroubles(r *Result) []Finding {
+func findTroubles(r *Result) []Claim {
 	s := r.Screen()
 	var same inOrder[string, []*facts.Dialog]
 	for _, d := range s.Dialogs {
@@ -21,7 +21,7 @@ func findTroubles(r *Result) []Finding {
 		all := same.of(d.Title + "\x00" + r.trouble(d))
 		*all = append(*all, d)
 	}
-	var out []Finding
+	var out []Claim
 	for _, all := range same.all {
 		out = append(out, r.troubleFound(*all))
 	}
@@ -50,7 +50,7 @@ func (r *Result) troubleSaid(d *facts.Dialog) string {
 	return ""
 }
 
-func (r *Result) troubleFound(all []*facts.Dialog) Finding {
+func (r *Result) troubleFound(all []*facts.Dialog) Claim {
 	d := all[0]
 	title := textOr(facts.Quote(d.Title), "without-a-title")
 	evidence := make([]human.Ref, 0, len(all)+2)
@@ -81,12 +81,16 @@ func (r *Result) troubleFound(all []*facts.Dialog) Finding {
 			evidence = append(evidence, r.Actions[d.Closed].Ref())
 		}
 	}
-	return finding(human.FoundError, 0.95, what, evidence...)
+	c := claim(human.FoundError, 0.95, what, evidence...)
+	if d.Title != "" {
+		c.Brief = say("came-up", title)
+	}
+	return c
 }
 
 // hung tells of programs that did not answer, as systems say in the titles of their windows.
-func (r *Result) hung() []Finding {
-	var out []Finding
+func (r *Result) hung() []Claim {
+	var out []Claim
 	told := map[string]bool{}
 	s := r.Screen()
 	for i, a := range r.Actions {
@@ -95,17 +99,17 @@ func (r *Result) hung() []Finding {
 			continue
 		}
 		told[t] = true
-		out = append(out, finding(human.FoundError, 0.9, say("program-not-responding", facts.Quote(t)), a.Ref()))
+		out = append(out, claim(human.FoundError, 0.9, say("program-not-responding", facts.Quote(t)), a.Ref()))
 	}
 	return out
 }
 
 // vanished tells of programs whose window was gone although no one had closed it, and that were opened again: they
 // may have crashed, or ended by themselves.
-func (r *Result) vanished() []Finding {
+func (r *Result) vanished() []Claim {
 	const soon = 2e9 // after what was done, in nanoseconds, a window is closed by it
 	lost := map[string]int{}
-	var out []Finding
+	var out []Claim
 	last := -1
 	for i, a := range r.Actions {
 		if a.Type == human.Missing || !a.Sees(human.InputSource) {
@@ -129,7 +133,7 @@ func (r *Result) vanished() []Finding {
 				if t := facts.WindowTitle(closed); t != "" {
 					text = say("window-gone-titled", facts.ProgramName(a), facts.Quote(t))
 				}
-				out = append(out, finding(human.FoundError, 0.7, text, closed.Ref(), a.Ref()))
+				out = append(out, claim(human.FoundError, 0.7, text, closed.Ref(), a.Ref()))
 			}
 		case facts.ByHand(a):
 			last = i
@@ -150,7 +154,7 @@ func (r *Result) mayClose(i int) bool {
 
 // findDesktopDetours tells of ways that were tried and given up: programs opened for nothing, what was undone or
 // canceled, what was tried again.
-func findDesktopDetours(r *Result) []Finding {
+func findDesktopDetours(r *Result) []Claim {
 	return slices.Concat(r.triedAgain(), r.undone(), r.cancelled(), r.openedForNothing())
 }
 
@@ -174,7 +178,7 @@ func repeatable(a facts.Action) string {
 const lookedBetween = 60
 
 // triedAgain finds what was done again after an error had come of it, and buttons that were pressed again and again.
-func (r *Result) triedAgain() []Finding {
+func (r *Result) triedAgain() []Claim {
 	told := map[string]bool{}
 	return slices.Concat(r.triedAfterError(told), r.pressedAgain(told), r.saidAgain())
 }
@@ -185,9 +189,9 @@ func (r *Result) isTrouble(d *facts.Dialog) bool {
 }
 
 // triedAfterError finds what was done again after an error had come of it.
-func (r *Result) triedAfterError(told map[string]bool) []Finding {
+func (r *Result) triedAfterError(told map[string]bool) []Claim {
 	s := r.Screen()
-	var out []Finding
+	var out []Claim
 	for _, d := range s.Dialogs {
 		if d.By < 0 || !r.isTrouble(d) {
 			continue
@@ -224,14 +228,14 @@ func (r *Result) triedAfterError(told map[string]bool) []Finding {
 		if len(bad) == len(tries) {
 			text = text.then(say("it-came-up-again"))
 		}
-		out = append(out, finding(human.FoundDetour, 0.85, text, evidence...))
+		out = append(out, claim(human.FoundDetour, 0.85, text, evidence...))
 	}
 	return out
 }
 
 // pressedAgain finds buttons that were pressed again and again, if that is not told.
-func (r *Result) pressedAgain(told map[string]bool) []Finding {
-	var out []Finding
+func (r *Result) pressedAgain(told map[string]bool) []Claim {
+	var out []Claim
 	var run []int
 	flush := func() {
 		if len(run) > 1 {
@@ -241,7 +245,7 @@ func (r *Result) pressedAgain(told map[string]bool) []Finding {
 			often := len(run) >= 3 && n != "" && a.Element.Role == "button" && !facts.StepWords.Begins(n)
 			if (often || deliberate && a.Element.Role != "menuitem") && !told[key] && !told[n] {
 				told[key] = true
-				out = append(out, finding(human.FoundDetour, 0.7, say("did-the-same-again", min(len(run), maxRefs), r.Described(a)), r.RefsAt(run...)...))
+				out = append(out, claim(human.FoundDetour, 0.7, say("did-the-same-again", min(len(run), maxRefs), r.Described(a)), r.RefsAt(run...)...))
 			}
 		}
 		run = nil
@@ -266,7 +270,7 @@ func (r *Result) pressedAgain(told map[string]bool) []Finding {
 }
 
 // saidAgain finds buttons that say so.
-func (r *Result) saidAgain() []Finding {
+func (r *Result) saidAgain() []Claim {
 	var again inOrder[string, []int]
 	for i, a := range r.Actions {
 		if n := facts.Button(a); n != "" && facts.OnDesktop(a) && facts.IsControl(a.Element) && facts.StartsWith(n, facts.EnAgain, facts.ZhAgain) {
@@ -274,14 +278,14 @@ func (r *Result) saidAgain() []Finding {
 			*all = append(*all, i)
 		}
 	}
-	var out []Finding
+	var out []Claim
 	for _, all := range again.all {
 		n := facts.Quote(facts.Button(r.Actions[(*all)[0]]))
 		text := say("tried-again-with", n)
 		if len(*all) > 1 {
 			text = say("tried-again-with-often", n, min(len(*all), maxRefs))
 		}
-		out = append(out, finding(human.FoundDetour, 0.9, text, r.RefsAt(*all...)...))
+		out = append(out, claim(human.FoundDetour, 0.9, text, r.RefsAt(*all...)...))
 	}
 	return out
 }
@@ -304,8 +308,8 @@ func (r *Result) changedBetween(from, to int) []int {
 }
 
 // undone finds what was undone. Those that follow each other are reported as one.
-func (r *Result) undone() []Finding {
-	var out []Finding
+func (r *Result) undone() []Claim {
+	var out []Claim
 	var run []int
 	before, last := -1, -1 // what was undone, and what was done last
 	flush := func() {
@@ -321,7 +325,7 @@ func (r *Result) undone() []Finding {
 			text = text.then(say("undone-after", r.Described(r.Actions[before])))
 			evidence = append(evidence, r.Actions[before].Ref())
 		}
-		out = append(out, finding(human.FoundDetour, 0.95, text, evidence...))
+		out = append(out, claim(human.FoundDetour, 0.95, text, evidence...))
 		run = nil
 	}
 	for i, a := range r.Actions {
@@ -350,9 +354,9 @@ func (r *Result) undone() []Finding {
 }
 
 // canceled finds dialogs that were opened and given up.
-func (r *Result) cancelled() []Finding {
+func (r *Result) cancelled() []Claim {
 	s := r.Screen()
-	var out []Finding
+	var out []Claim
 	told := map[string]int{}
 	for _, d := range s.Dialogs {
 		if d.Closed < 0 || d.Closed == d.Opened || d.Title == "" || s.Trouble(d.Title) || r.trouble(d) != "" || facts.HasAny(d.Title, facts.EnKeep, nil) && r.drops(d) {
@@ -372,7 +376,7 @@ func (r *Result) cancelled() []Finding {
 			continue
 		}
 		told[d.Title] = len(out)
-		out = append(out, finding(human.FoundDetour, 0.9, say("dialog-canceled", facts.Quote(d.Title)), evidence...))
+		out = append(out, claim(human.FoundDetour, 0.9, say("dialog-canceled", facts.Quote(d.Title)), evidence...))
 	}
 	return out
 }
@@ -390,9 +394,9 @@ type openProgram struct {
 }
 
 // openedForNothing finds programs that were opened and closed again with nothing done in them.
-func (r *Result) openedForNothing() []Finding {
+func (r *Result) openedForNothing() []Claim {
 	open := map[string]*openProgram{}
-	var out []Finding
+	var out []Claim
 	for i, a := range r.Actions {
 		if a.Type == human.Missing || !a.Sees(human.InputSource) {
 			clear(open) // who knows what was done
@@ -431,7 +435,7 @@ func (o *openProgram) take(i int, a facts.Action) {
 }
 
 // leftAlone tells of a program in which nothing was done until the action i closed its window.
-func (r *Result) leftAlone(o *openProgram, i int) []Finding {
+func (r *Result) leftAlone(o *openProgram, i int) []Claim {
 	a := r.Actions[i]
 	if o.last >= 0 && a.At-r.Actions[o.last].End > frameWithin || a.Element != nil || facts.WindowKey(r.Actions[o.at]) != facts.WindowKey(a) && a.Window != nil && a.Window.ID != "" {
 		return nil
@@ -446,7 +450,7 @@ func (r *Result) leftAlone(o *openProgram, i int) []Finding {
 		text = say("program-left-again", called, facts.Quote(facts.Button(r.Actions[o.by])))
 		evidence = append(evidence, r.Actions[o.by].Ref())
 	}
-	return []Finding{finding(human.FoundDetour, 0.9, text, evidence...)}
+	return []Claim{claim(human.FoundDetour, 0.9, text, evidence...)}
 }
 
 // frameWithin is how long after a click on its frame, in nanoseconds, a window is gone.

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"deskbell/backend/human"
+	"deskbell/summarizers"
 	"deskbell/summarizers/builtin/facts"
 )
 
 // findUndone tells of steps that were not ticked.
-func findUndone(r *Result) []Finding {
+func findUndone(r *Result) []Claim {
 	var open []int
 	for i, s := range r.In.Checklist {
 		if !s.Done && strings.TrimSpace(s.Text) != "" {
@@ -22,9 +23,9 @@ func findUndone(r *Result) []Finding {
 	}
 	ref := func(i int) human.Ref { return human.Ref{Kind: human.RefStep, ID: strconv.Itoa(i)} }
 	if len(open) <= fewOpen && len(open) < len(r.In.Checklist) {
-		var out []Finding
+		var out []Claim
 		for _, i := range open {
-			out = append(out, finding(human.FoundUndone, 0.9, say("step-not-ticked", facts.Exactly(r.In.Checklist[i].Text, facts.MaxSaid)), ref(i)))
+			out = append(out, claim(human.FoundUndone, 0.9, say("step-not-ticked", facts.Exactly(r.In.Checklist[i].Text, facts.MaxSaid)), ref(i)))
 		}
 		return out
 	}
@@ -40,11 +41,11 @@ func findUndone(r *Result) []Finding {
 	what := series(texts)
 	switch {
 	case n == len(r.In.Checklist):
-		return []Finding{finding(human.FoundUndone, 0.9, say("no-step-ticked", what), evidence...)}
+		return []Claim{claim(human.FoundUndone, 0.9, say("no-step-ticked", what), evidence...)}
 	case n > maxRefs:
-		return []Finding{finding(human.FoundUndone, 0.9, say("many-steps-not-ticked", what), evidence...)}
+		return []Claim{claim(human.FoundUndone, 0.9, say("many-steps-not-ticked", what), evidence...)}
 	}
-	return []Finding{finding(human.FoundUndone, 0.9, say("steps-not-ticked", n, what), evidence...)}
+	return []Claim{claim(human.FoundUndone, 0.9, say("steps-not-ticked", n, what), evidence...)}
 }
 
 // fewOpen is how many steps that were not ticked have a finding each.
@@ -52,7 +53,7 @@ const fewOpen = 3
 
 // findLeftOpen tells of what was begun on the desktop and not ended: documents that were not saved, changes that were
 // thrown away, dialogs that were still open.
-func findLeftOpen(r *Result) []Finding {
+func findLeftOpen(r *Result) []Claim {
 	thrown := r.thrownAway()
 	if len(thrown) == 0 {
 		thrown = r.notSaved()
@@ -105,7 +106,7 @@ func (ds *documents) saw(i int, key string, a facts.Action) {
 
 // notSaved finds windows whose title had the mark of an unsaved document when they were last seen, and where nothing
 // was done since that saves.
-func (r *Result) notSaved() []Finding {
+func (r *Result) notSaved() []Claim {
 	ds := documents{open: map[string]*document{}}
 	s := r.Screen()
 	for i, a := range r.Actions {
@@ -124,18 +125,18 @@ func (r *Result) notSaved() []Finding {
 			ds.kept(nil)
 		}
 	}
-	var out []Finding
+	var out []Claim
 	for _, d := range ds.all {
 		if d.marked > 0 && !d.kept {
-			out = append(out, finding(human.FoundUndone, 0.8, say("not-saved", facts.Quote(d.title)), r.Actions[d.marked-1].Ref()))
+			out = append(out, claim(human.FoundUndone, 0.8, say("not-saved", facts.Quote(d.title)), r.Actions[d.marked-1].Ref()))
 		}
 	}
 	return out
 }
 
 // thrownAway finds dialogs that asked whether to save, and were answered with no.
-func (r *Result) thrownAway() []Finding {
-	var out []Finding
+func (r *Result) thrownAway() []Claim {
+	var out []Claim
 	for i, a := range r.Actions {
 		n := facts.Button(a)
 		if !facts.OnDesktop(a) || n == "" || !facts.IsControl(a.Element) || !facts.StartsWith(n, facts.EnDrop, facts.ZhDrop) {
@@ -153,79 +154,89 @@ func (r *Result) thrownAway() []Finding {
 		if where != "" {
 			text = say("changes-not-kept-in", facts.Quote(n), facts.Quote(where))
 		}
-		out = append(out, finding(human.FoundUndone, 0.9, text, evidence...))
+		out = append(out, claim(human.FoundUndone, 0.9, text, evidence...))
 	}
 	return out
 }
 
-// stillOpen finds a dialog that was there when a recording ended.
-func (r *Result) stillOpen() []Finding {
+// stillOpen finds a dialog that was there when a recording ended: since it opened nothing was done that may have closed it, or the
+// window it belongs to.
+func (r *Result) stillOpen() []Claim {
 	s := r.Screen()
-	last := map[human.RecordingID]int{} // what was done last on the desktop
-	var order []human.RecordingID
-	for i, a := range r.Actions {
-		if a.Type != human.Missing && !facts.OnDesktop(a) || a.Type == human.FileOperation {
-			continue
+	last := map[*summarizers.Recorded]*facts.Dialog{}
+	for _, d := range s.Dialogs {
+		if d.Own && d.Title != "" {
+			last[r.Actions[d.Opened].Rec] = d
 		}
-		if _, ok := last[a.Rec.ID]; !ok {
-			order = append(order, a.Rec.ID)
-		}
-		last[a.Rec.ID] = i
 	}
-	var out []Finding
-	for _, rec := range order {
-		i := last[rec]
-		d := s.In[i]
-		if d == nil || !d.Own || d.Closed >= 0 || d.Title == "" || r.Actions[i].Type == human.CloseWindow {
+	var out []Claim
+	for i := range r.In.Recordings {
+		rec := &r.In.Recordings[i]
+		d := last[rec]
+		if d == nil || !r.none(search{rec, []human.SourceName{human.InputSource, human.WindowSource}, d.Opened + 1, len(r.Actions)}, func(i int) bool {
+			return facts.OnDesktop(r.Actions[i]) && (s.In[i] != d || !stays(r.Actions[i]))
+		}) {
 			continue
 		}
 		evidence := r.RefsAt(d.Opened)
-		if i != d.Opened {
-			evidence = append(evidence, r.Actions[i].Ref())
+		if n := len(d.Actions); n > 0 && d.Actions[n-1] != d.Opened {
+			evidence = append(evidence, r.Actions[d.Actions[n-1]].Ref())
 		}
-		out = append(out, finding(human.FoundUndone, 0.8, say("dialog-still-open", facts.Quote(d.Title)), evidence...))
+		out = append(out, claim(human.FoundUndone, 0.8, say("dialog-still-open", facts.Quote(d.Title)), evidence...))
 	}
 	return out
 }
 
-// notSent finds forms that were filled in, at least in two fields of one line each, and then left: nothing was clicked
-// or pressed afterwards in that window that could have sent or saved them.
-func (r *Result) notSent() []Finding {
-	type form struct {
-		group
-		sent bool
+// stays says whether a dialog is still there after an action in it.
+func stays(a facts.Action) bool {
+	switch a.Type {
+	case human.Typing:
+		return a.Key != "Enter"
+	case human.Scroll, human.Copy, human.Paste, human.Hover, human.ValueChange, human.Focus:
+		return true
+	case human.Shortcut:
+		return facts.Moves(a)
+	case human.Click:
+		return facts.ElementName(a.Element) != "" && setsOnly(a.Element)
 	}
-	var forms inOrder[string, form]
-	open := map[string]*form{} // filled in since a file was written last
-	for _, a := range r.Actions {
-		if a.Type == human.FileOperation || a.Type == human.Missing {
-			for _, f := range open {
-				f.sent = true
-			}
-			clear(open)
-		}
-		key := facts.WindowKey(a)
-		if !facts.OnDesktop(a) || key == "" || a.Type == human.FileOperation {
-			continue
-		}
-		if inField(a) {
+	return false
+}
+
+// setsOnly says whether a click on an element sets something, and sends or ends nothing.
+func setsOnly(e *human.Element) bool {
+	switch e.Role {
+	case "textbox", "searchbox", "label", "checkbox", "radio", "switch", "combobox", "spinbutton", "slider":
+		return true
+	}
+	return false
+}
+
+// notSent finds forms that were filled in, at least in two fields of one line each, and then left: nothing was done afterwards
+// that could have sent or saved them.
+func (r *Result) notSent() []Claim {
+	var forms inOrder[string, group]
+	last := map[*group]int{}
+	for i, a := range r.Actions {
+		if key := facts.WindowKey(a); facts.OnDesktop(a) && key != "" && inField(a) && a.Key != "Enter" {
 			f := forms.of(key)
-			f.sent, open[key] = a.Key == "Enter", f
 			f.add(a, a.Element.Name)
-		} else if f := forms.by[key]; f != nil && maySend(a) {
-			f.sent = true
+			last[f] = i
 		}
 	}
-	var out []Finding
+	var out []Claim
 	for _, f := range forms.all {
-		if f.sent || len(f.names) < 2 {
+		first := r.Index(f.acts[0].Rec.ID, f.acts[0].ID)
+		if len(f.names) < 2 || !r.none(search{f.acts[0].Rec, []human.SourceName{human.InputSource, human.WindowSource}, first, len(r.Actions)}, func(i int) bool {
+			a := r.Actions[i]
+			return facts.OnDesktop(a) && !stays(a) && a.Type != human.SwitchWindow && a.Type != human.OpenApp
+		}) {
 			continue
 		}
 		var where Phrase
 		if t := facts.WindowTitle(f.acts[0]); t != "" {
 			where = say("in-window", facts.Quote(t))
 		}
-		out = append(out, finding(human.FoundUndone, 0.6, say("window-form-not-sent", f.some(), where), facts.Refs(f.acts...)...))
+		out = append(out, claim(human.FoundUndone, 0.6, say("window-form-not-sent", f.some(), where), facts.Refs(f.acts...)...))
 	}
 	return out
 }
@@ -237,47 +248,12 @@ func inField(a facts.Action) bool {
 		facts.ElementName(e) != "" && a.Sees(human.InputSource) && a.Sees(human.ElementSource)
 }
 
-// maySend says whether an action may send or save the form in its window. What is not known may.
-func maySend(a facts.Action) bool {
-	switch a.Type {
-	case human.Shortcut:
-		return a.Key == "Enter" || len(a.Modifiers) > 0
-	case human.Click, human.DoubleClick:
-		if facts.ElementName(a.Element) == "" {
-			return true
-		}
-		switch a.Element.Role {
-		case "textbox", "label", "checkbox", "radio", "combobox":
-			return false
-		}
-		return true
-	}
-	return false
-}
-
 // findNotSent tells of forms of pages that were filled in, at least in two fields, and not sent.
-func findNotSent(r *Result) []Finding {
-	w := r.Pages()
-	sent := map[int]bool{}
-	for _, s := range w.Sends {
-		for _, i := range s.Fields {
-			sent[i] = true
-		}
-	}
-	var gaps []int
-	for i, a := range r.Actions {
-		if a.Type == human.Missing {
-			gaps = append(gaps, i)
-		}
-	}
-	var out []Finding
-	for _, v := range w.Visits {
-		f, at := r.filledIn(v, sent)
-		if len(f.names) < 2 || !slices.ContainsFunc(f.acts, func(a facts.Action) bool { return a.Type == human.Typing || a.Type == human.Paste }) {
-			continue
-		}
-		// It may have been sent while nothing was recorded.
-		if g, _ := slices.BinarySearch(gaps, at); g < len(gaps) && (v.Next == nil || gaps[g] < v.Next.Came) {
+func findNotSent(r *Result) []Claim {
+	var out []Claim
+	for _, v := range r.Pages().Visits {
+		f, unsent := r.notSentIn(v)
+		if !unsent {
 			continue
 		}
 		n := len(f.acts) - 1
@@ -285,30 +261,34 @@ func findNotSent(r *Result) []Finding {
 		if where := r.pageAt(f.acts[n].Page); !where.None() { // as it was then
 			text = say("form-not-sent-on", f.some(), where)
 		}
-		out = append(out, finding(human.FoundUndone, 0.7, text, facts.Refs(append(f.acts[n:], f.acts[:n]...)...)...))
+		out = append(out, claim(human.FoundUndone, 0.7, text, facts.Refs(append(f.acts[n:], f.acts[:n]...)...)...))
 	}
 	return out
 }
 
-// filledIn are the fields of a page that were filled in since anything was done in it that may have sent them, and the
-// action that was the last of these.
-func (r *Result) filledIn(v *facts.Visit, sent map[int]bool) (f group, at int) {
+// notSentIn are the fields of a page that were filled in last, at least two, where certainly nothing was done afterwards that may
+// have sent them: the page is still there, and can have sent nothing when it was left.
+func (r *Result) notSentIn(v *facts.Visit) (f group, ok bool) {
+	typed, first := false, -1
 	for _, i := range v.Actions {
-		switch a := r.Actions[i]; a.Type {
-		case human.Typing, human.Paste, human.Choose, human.Check, human.Upload:
-			if sent[i] || facts.IsPassword(a) || !a.Sees(human.BrowserSource) {
-				continue
-			}
-			if n := facts.ElementName(a.Element); n != "" && !facts.Searches(n) && a.Element.Role != "searchbox" && a.Element.Tag != "input/search" {
-				at = i
+		switch a := r.Actions[i]; {
+		case fillsIn(a) && a.Key != "Enter":
+			if n := facts.ElementName(a.Element); n != "" && !facts.IsPassword(a) && !facts.IsSearch(a.Element) {
+				if len(f.acts) == 0 {
+					first = i
+				}
 				f.add(a, n)
+				typed = typed || a.Type == human.Typing || a.Type == human.Paste
 			}
-		case human.Click, human.DoubleClick, human.Shortcut, human.Drag:
-			// What else was done there may have sent or taken it.
-			if a.Type != human.Shortcut && !facts.IsField(facts.OrNone(a.Element)) || a.Type == human.Shortcut && (a.Key == "Enter" || len(a.Modifiers) > 0) {
-				f = group{}
-			}
+		case !r.Inert(i):
+			f, typed = group{}, false
 		}
 	}
-	return f, at
+	if len(f.names) < 2 || !typed || v.Next != nil || v.Ended >= 0 {
+		return f, false
+	}
+	w := r.Pages()
+	return f, r.none(search{r.Actions[first].Rec, []human.SourceName{human.BrowserSource}, first, len(r.Actions)}, func(i int) bool {
+		return w.In[i] == v && !r.Inert(i) && (!fillsIn(r.Actions[i]) || r.Actions[i].Key == "Enter")
+	})
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // findUnseen tells what cannot be known from the recordings: a sentence for each sort of thing.
-func findUnseen(r *Result) []Finding {
+func findUnseen(r *Result) []Claim {
 	return slices.Concat(r.gaps(), r.sources(), r.hidden(), r.ended())
 }
 
 // gaps tells of stretches that were not recorded, by why.
-func (r *Result) gaps() []Finding {
+func (r *Result) gaps() []Claim {
 	type sort struct {
 		reason string
 		source human.SourceName
@@ -44,7 +44,7 @@ func (r *Result) gaps() []Finding {
 		h.acts = append(h.acts, a)
 		h.long += time.Duration(max(a.Gap.To-a.Gap.From, 0))
 	}
-	var out []Finding
+	var out []Claim
 	for _, key := range order {
 		h := holes[key]
 		n := len(h.acts)
@@ -76,7 +76,7 @@ func (r *Result) gaps() []Finding {
 		default:
 			text = say("gap-other", often, long)
 		}
-		out = append(out, finding(human.FoundUnseen, 1, text, facts.Refs(h.acts...)...))
+		out = append(out, claim(human.FoundUnseen, 1, text, facts.Refs(h.acts...)...))
 	}
 	return out
 }
@@ -104,8 +104,8 @@ func source(s human.SourceName) Phrase {
 
 // sources tells which of them a recording was made without. It rests on the first action: a recording has no
 // evidence of what it lacks.
-func (r *Result) sources() []Finding {
-	var out []Finding
+func (r *Result) sources() []Claim {
+	var out []Claim
 	for i := range r.In.Recordings {
 		rec := &r.In.Recordings[i]
 		var missing, partial []Phrase
@@ -122,13 +122,13 @@ func (r *Result) sources() []Finding {
 			continue
 		}
 		if len(missing) > 0 {
-			out = append(out, finding(human.FoundUnseen, 0.9, say("sources-missing", missing), first.Ref()))
+			out = append(out, claim(human.FoundUnseen, 0.9, say("sources-missing", missing), first.Ref()))
 		}
 		if len(partial) > 0 {
-			out = append(out, finding(human.FoundUnseen, 0.9, say("sources-partial", partial), first.Ref()))
+			out = append(out, claim(human.FoundUnseen, 0.9, say("sources-partial", partial), first.Ref()))
 		}
 		if black := rec.Counts.Black; black > 0 {
-			out = append(out, finding(human.FoundUnseen, 0.9, say("pictures-black", int(black), int(rec.Counts.Pictures)), first.Ref()))
+			out = append(out, claim(human.FoundUnseen, 0.9, say("pictures-black", int(black), int(rec.Counts.Pictures)), first.Ref()))
 		}
 	}
 	return out
@@ -136,7 +136,7 @@ func (r *Result) sources() []Finding {
 
 // hidden tells of texts that no one may read, and of actions whose words the operator hid. That passwords are not to
 // be read needs no saying.
-func (r *Result) hidden() []Finding {
+func (r *Result) hidden() []Claim {
 	var secret, masked []facts.Action
 	var fields []string
 	for _, a := range r.Actions {
@@ -150,20 +150,20 @@ func (r *Result) hidden() []Finding {
 			}
 		}
 	}
-	var out []Finding
+	var out []Claim
 	if len(secret) > 0 {
 		text := say("hidden-typing")
 		if len(fields) > 0 {
 			text = say("hidden-fields", fields)
 		}
-		out = append(out, finding(human.FoundUnseen, 1, text, facts.Refs(secret...)...))
+		out = append(out, claim(human.FoundUnseen, 1, text, facts.Refs(secret...)...))
 	}
 	if len(masked) > 0 {
 		n := Count(min(len(masked), maxRefs), "one-action", "several-actions")
 		if len(masked) > maxRefs {
 			n = say("many-actions")
 		}
-		out = append(out, finding(human.FoundUnseen, 1, say("operator-hid", n), facts.Refs(masked...)...))
+		out = append(out, claim(human.FoundUnseen, 1, say("operator-hid", n), facts.Refs(masked...)...))
 	}
 	return out
 }

@@ -14,9 +14,9 @@ const (
 )
 
 // findValues tells what was read: each value by itself, of many the last ones a few together.
-func findValues(r *Result) []Finding {
+func findValues(r *Result) []Claim {
 	have, _ := r.Values()
-	var out []Finding
+	var out []Claim
 	single := len(have)
 	if single > maxSingle {
 		single = maxSingle - 2
@@ -41,7 +41,7 @@ func findValues(r *Result) []Finding {
 			}
 		}
 		i += n
-		out = append(out, finding(human.FoundValue, 1, Phrase{Args: []any{Series{"semicolon", parts}}}, evidence...))
+		out = append(out, claim(human.FoundValue, 1, Phrase{Args: []any{Series{"semicolon", parts}}}, evidence...))
 		if len(out) == enough {
 			break
 		}
@@ -144,9 +144,9 @@ func (r *Result) items(p *human.Pick) Phrase {
 
 // findMissing tells which of the fields that were asked for have no value. That a thing is not there no one can see:
 // only that no value was given.
-func findMissing(r *Result) []Finding {
+func findMissing(r *Result) []Claim {
 	_, missing := r.Values()
-	var out []Finding
+	var out []Claim
 	request := human.Ref{Kind: human.RefRequest, ID: facts.Extract}
 	ref := func(n string) human.Ref {
 		if _, ok := r.In.Answer.Fields[n]; ok {
@@ -156,14 +156,14 @@ func findMissing(r *Result) []Finding {
 	}
 	few := missing[:min(len(missing), maxMissing)]
 	for _, n := range few {
-		out = append(out, finding(human.FoundUndone, 1, say("value-not-found", facts.Exactly(n, MaxField)), ref(n)))
+		out = append(out, claim(human.FoundUndone, 1, say("value-not-found", facts.Exactly(n, MaxField)), ref(n)))
 	}
 	if more := missing[len(few):]; len(more) > 0 {
 		var names []string
 		for _, n := range more[:min(len(more), 20)] {
 			names = append(names, facts.Exactly(n, MaxField))
 		}
-		out = append(out, finding(human.FoundUndone, 1, say("values-not-found", series(names)), request))
+		out = append(out, claim(human.FoundUndone, 1, say("values-not-found", series(names)), request))
 	}
 	return out
 }

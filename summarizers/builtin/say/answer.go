@@ -15,7 +15,7 @@ const maxAnswer = 160
 
 // answerLine tells an answer in one line: the decision or the result, in the operator's words, and how much else
 // there is.
-func answerLine(r *report, found []human.Finding) string {
+func answerLine(r *report, found []told) string {
 	a := r.In.Answer
 	said := ""
 	if all := facts.Split(a.HumanInput); len(all) > 0 {
@@ -72,7 +72,7 @@ func answerLine(r *report, found []human.Finding) string {
 }
 
 // answerText is the longer account: what was asked, what was said and decided, what is open.
-func answerText(r *report, found []human.Finding, left map[human.FindingKind]int) string {
+func answerText(r *report, found []told) string {
 	begin := ""
 	if d := r.In.Operation.Description; strings.TrimSpace(d) != "" {
 		begin = r.say("asked", r.fullStop(facts.Exactly(d, facts.MaxSaid)))
@@ -81,7 +81,7 @@ func answerText(r *report, found []human.Finding, left map[human.FindingKind]int
 	if words != "" {
 		words = r.fullStop(r.say("operator-says", words))
 	}
-	talk := slices.DeleteFunc(slices.Clone(found), func(f human.Finding) bool { return f.Evidence[0] == facts.AnswerRef("human_input") })
+	talk := slices.DeleteFunc(slices.Clone(found), func(f told) bool { return f.Evidence[0] == facts.AnswerRef("human_input") })
 	covered := ""
 	if areas, _ := r.Areas(); len(areas) > 0 {
 		var yes []string
@@ -102,6 +102,6 @@ func answerText(r *report, found []human.Finding, left map[human.FindingKind]int
 		r.paragraph("", talk, human.FoundNote),
 		covered,
 		r.paragraph(r.say("begin-open-points"), found, human.FoundUndone),
-		r.leftOut(left),
+		r.leftOut(),
 	)
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"deskbell/backend/human"
+	"deskbell/summarizers"
 	"deskbell/summarizers/builtin/facts"
 	"deskbell/summarizers/builtin/find"
 )
@@ -28,33 +29,57 @@ type report struct {
 	lang string
 }
 
-// An Account is how the line and the text of a report are put together.
+// An Account is how the line and the text of a report are put together from its claims.
 type Account struct {
-	line func(r *report, found []human.Finding) string
-	text func(r *report, found []human.Finding, left map[human.FindingKind]int) string
+	line func(r *report, found []told) string
+	text func(r *report, found []told) string
 }
 
 // The accounts of the built-in summarizers.
 var (
-	Answer   = Account{answerLine, answerText}
-	Browser  = Account{browserLine, browserText}
-	Desktop  = Account{desktopLine, desktopText}
-	Terminal = Account{terminalLine, terminalText}
-	Joined   = Account{joinedLine, joinedText}
+	Answer = Account{answerLine, answerText}
+	Work   = Account{workLine, workText}
 )
 
-// Of writes a report in the language that was asked for, or in English.
+// A told is a claim as it is written.
+type told struct {
+	human.Finding
+	claim find.Claim
+}
+
+// Of writes a report in the language that was asked for, or in English. What summarizers.Check would not leave is in none of its
+// parts.
 func (a Account) Of(found *find.Result) human.Report {
 	r := &report{Result: found, lang: English}
 	if found.In.Language == Chinese {
 		r.lang = Chinese
 	}
-	findings := r.findings(found.Findings)
-	return human.Report{
-		Line:     cmp.Or(human.OneLine(a.line(r, findings), maxLine), r.say("line-nothing")),
-		Text:     strings.TrimSpace(a.text(r, findings, found.Left)),
-		Findings: findings, Suggestions: r.findings(found.Suggestions),
+	all := r.told(found.Claims)
+	findings := make([]human.Finding, len(all))
+	for i, t := range all {
+		findings[i] = t.Finding
 	}
+	suggestions := make([]human.Finding, 0, len(found.Suggestions))
+	for _, t := range r.told(found.Suggestions) {
+		suggestions = append(suggestions, t.Finding)
+	}
+	return human.Report{
+		Line: cmp.Or(human.OneLine(a.line(r, all), maxLine), r.say("line-nothing")), Text: strings.TrimSpace(a.text(r, all)),
+		Findings: findings, Suggestions: suggestions,
+	}
+}
+
+// told writes claims, and leaves out those that their evidence does not bear out.
+func (r *report) told(claims []find.Claim) []told {
+	written := r.findings(claims)
+	stand := summarizers.Stand(r.In, written)
+	var out []told
+	for i, f := range written {
+		if stand[i] {
+			out = append(out, told{f, claims[i]})
+		}
+	}
+	return out
 }
 
 // fullStop puts a full stop to a sentence that has none.
@@ -65,23 +90,15 @@ func (r *report) fullStop(s string) string {
 	return s + r.say("stop")
 }
 
-// of are the findings of some kinds.
-func of(found []human.Finding, kinds ...human.FindingKind) []human.Finding {
-	var out []human.Finding
+// of are the claims of some kinds.
+func of(found []told, kinds ...human.FindingKind) []told {
+	var out []told
 	for _, f := range found {
 		if slices.Contains(kinds, f.Kind) {
 			out = append(out, f)
 		}
 	}
 	return out
-}
-
-// within makes a sentence one that does not begin the line.
-func within(text string, follows bool) string {
-	if follows && len(text) > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a' && text[1] <= 'z' {
-		return strings.ToLower(text[:1]) + text[1:]
-	}
-	return text
 }
 
 // bare is a sentence that others follow.
@@ -99,37 +116,8 @@ func (r *report) quoteShort(s string) string {
 // maxShort characters of a message go into the line.
 const maxShort = 40
 
-// sentences are findings of some kinds as a paragraph, after what it begins with.
-func (r *report) sentences(begin string, found []human.Finding, kinds ...human.FindingKind) string {
-	var b strings.Builder
-	for _, f := range of(found, kinds...) {
-		if b.Len() == 0 {
-			b.WriteString(begin)
-		} else if r.lang != Chinese {
-			b.WriteByte(' ')
-		}
-		b.WriteString(f.Text)
-		if c, _ := utf8.DecodeLastRuneInString(f.Text); !strings.ContainsRune(".。!！?？…", c) {
-			b.WriteString(r.say("stop"))
-		}
-	}
-	return b.String()
-}
-
-// listed are findings of one kind in one sentence.
-func (r *report) listed(begin string, found []human.Finding, kind human.FindingKind) string {
-	var parts []string
-	for _, f := range of(found, kind) {
-		parts = append(parts, bare(f.Text))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return begin + strings.Join(parts, r.say("semicolon")) + r.say("stop")
-}
-
 // leftOut says of which kinds there was more than the report has room for.
-func (r *report) leftOut(left map[human.FindingKind]int) string {
+func (r *report) leftOut() string {
 	names := map[human.FindingKind]string{
 		human.FoundOutcome: r.say("outcomes"), human.FoundValue: r.say("values"), human.FoundError: r.say("errors"),
 		human.FoundUndone: r.say("open-points"), human.FoundDone: r.say("changes"), human.FoundDetour: r.say("detours"),
@@ -137,7 +125,7 @@ func (r *report) leftOut(left map[human.FindingKind]int) string {
 	}
 	var parts []string
 	for _, kind := range find.Weight {
-		if left[kind] > 0 {
+		if r.Left[kind] > 0 {
 			parts = append(parts, names[kind])
 		}
 	}
@@ -177,10 +165,13 @@ func (r *report) lower(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// paragraph are findings of some kinds as a paragraph, after what it begins with.
-func (r *report) paragraph(begin string, found []human.Finding, kinds ...human.FindingKind) string {
+// paragraph are claims of some kinds, or all, as a paragraph, after what it begins with.
+func (r *report) paragraph(begin string, found []told, kinds ...human.FindingKind) string {
 	text := ""
-	for _, f := range of(found, kinds...) {
+	if len(kinds) > 0 {
+		found = of(found, kinds...)
+	}
+	for _, f := range found {
 		if last, _ := utf8.DecodeLastRuneInString(text); text != "" && (r.lang != Chinese || last < utf8.RuneSelf) {
 			text += " "
 		}
@@ -324,7 +315,7 @@ func (r *report) phrases(all []find.Phrase) []string {
 }
 
 // findings writes what was found.
-func (r *report) findings(found []find.Finding) []human.Finding {
+func (r *report) findings(found []find.Claim) []human.Finding {
 	out := make([]human.Finding, len(found))
 	for i, f := range found {
 		out[i] = human.Finding{Kind: f.Kind, Text: r.phrase(f.Text), Evidence: f.Evidence, Confidence: f.Confidence}
