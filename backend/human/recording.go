@@ -44,6 +44,15 @@ type SourceState struct {
 	Seen   uint64     `json:"seen,omitempty" doc:"Events counted at the source."`
 	Stored uint64     `json:"stored,omitempty" doc:"Events of it in the store."`
 	Lost   uint64     `json:"lost,omitempty" doc:"Events the source counted and the store has not."`
+
+	Programs []ProgramElements `json:"programs,omitempty" doc:"Of elements. Of a recording: the programs that were pressed in. Before one: the programs with windows that give no elements."`
+}
+
+// ProgramElements is what one program gave of its elements. Where it gave none, of a press only its place is known.
+type ProgramElements struct {
+	Name    string `json:"name"`
+	Presses uint64 `json:"presses" doc:"Looked up in it."`
+	Seen    uint64 `json:"elements" doc:"Of the presses, those of which the element was seen."`
 }
 
 // A Gap is a stretch of a recording in which something was not recorded, and why.
@@ -317,6 +326,8 @@ const (
 	SwitchWindow  ActionType = "switch_window"
 	OpenApp       ActionType = "open_app"
 	CloseWindow   ActionType = "close_window"
+	MoveWindow    ActionType = "move_window"   // by its title bar
+	ResizeWindow  ActionType = "resize_window" // by its edge
 	FileOperation ActionType = "file"
 	ValueChange   ActionType = "change" // an application reported another text, choice or state; no key was seen
 	Focus         ActionType = "focus"  // an application reported where the keyboard is
@@ -328,7 +339,7 @@ const (
 // An Action is what a person did, derived from the raw events whose ids it names.
 type Action struct {
 	ID         string        `json:"action_id" doc:"a and the seq of its first event; the same however often it is derived."`
-	Type       ActionType    `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,file,change,focus,note,gap,open_page,close_page,switch_page,navigate,choose,check,hover,dialog,upload,download,pick,command"`
+	Type       ActionType    `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,move_window,resize_window,file,change,focus,note,gap,open_page,close_page,switch_page,navigate,choose,check,hover,dialog,upload,download,pick,command"`
 	At         int64         `json:"at_ns" doc:"Nanoseconds from the start of the recording."`
 	End        int64         `json:"end_ns"`
 	Seqs       []uint64      `json:"child_seqs" doc:"The raw events it was derived from."`

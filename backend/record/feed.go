@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"deskbell/backend/human"
@@ -29,6 +30,7 @@ type feed struct {
 }
 
 func newFeed(a asked, state human.SourceState) *feed {
+	state.Programs = nil // those that were there before it began
 	return &feed{asked: a, said: state, state: state, first: make(chan error, 1), again: make(chan struct{}, 1)}
 }
 
@@ -60,6 +62,24 @@ func (f *feed) missing() bool { return f.state.Status == "missing" }
 
 // absent says whether the source does not run in this recording.
 func (f *feed) absent() bool { return f.missing() || f.state.Status == "off" }
+
+// looked counts a press that was looked up in a program.
+func (f *feed) looked(in human.App, seen bool) {
+	name := cmp.Or(in.Name, in.Exe)
+	if name == "" {
+		return
+	}
+	i := slices.IndexFunc(f.state.Programs, func(p human.ProgramElements) bool { return p.Name == name })
+	if i < 0 {
+		i = len(f.state.Programs)
+		f.state.Programs = append(f.state.Programs, human.ProgramElements{Name: name})
+	}
+	p := &f.state.Programs[i]
+	p.Presses++
+	if seen {
+		p.Seen++
+	}
+}
 
 // count sets what the source's state says of its events, of which the store has so many, and returns whether all of
 // them are accounted for.
@@ -96,7 +116,24 @@ func (all feeds) without(f *feed) feeds {
 func (all feeds) states() []human.SourceState {
 	states := make([]human.SourceState, 0, len(all))
 	for _, f := range all {
-		states = append(states, f.state)
+		state := f.state
+		state.Programs = slices.Clone(state.Programs)
+		state.Detail = cmp.Or(state.Detail, silent(state.Programs))
+		states = append(states, state)
 	}
 	return states
+}
+
+// silent names the programs that gave no elements, "" where each gave some.
+func silent(all []human.ProgramElements) string {
+	var names []string
+	for _, p := range all {
+		if p.Seen == 0 {
+			names = append(names, fmt.Sprintf("%s (presses: %d)", p.Name, p.Presses))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "0 elements seen in " + strings.Join(names, ", ") + ": only the places of presses are known there."
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"slices"
 
 	"deskbell/backend/human"
 )
@@ -26,6 +27,7 @@ type answer struct {
 	denied  bool           // it may not be: the field is secret
 	value   string
 	masked  string
+	texts   []human.Element // that the window shows, where nothing in it is typed into
 }
 
 // A question is what a look-up is to answer.
@@ -62,7 +64,42 @@ func (f *focus) answer(ctx context.Context, q question) answer {
 	if q.value && field != nil {
 		f.read(ctx, *field, &a)
 	}
+	if q.first && !a.guarded && !takesText(a.element) {
+		a.texts = f.texts(ctx, q.in)
+	}
 	return a
+}
+
+// takesText says whether what is typed stands in the element itself, or may be secret there.
+func takesText(e *human.Element) bool {
+	return e != nil && (e.Secret || e.Role == "terminal" || slices.Contains(e.States, "editable"))
+}
+
+// texts are what a window shows, where the system says so.
+func (f *focus) texts(ctx context.Context, in Placed) []human.Element {
+	d, can := f.elements.(Displayer)
+	if !can {
+		return nil
+	}
+	texts, err := d.Shown(ctx, in)
+	if err != nil {
+		return nil // then it is not known what keys led to
+	}
+	return texts
+}
+
+// display is the element among texts that shows another text than before: of several the largest.
+func display(before, after []human.Element) (changed human.Element, found bool) {
+	was := map[string]string{}
+	for _, e := range before {
+		was[e.Ref] = e.Name
+	}
+	for _, e := range after {
+		if old, there := was[e.Ref]; there && old != e.Name && e.Name != "" && (!found || e.Bounds.H > changed.Bounds.H) {
+			changed, found = e, true
+		}
+	}
+	return changed, found
 }
 
 // read reads what a field holds. A terminal's is no field's: all that it has printed.

@@ -196,6 +196,7 @@ func (in *intake) focusMoved(it item) {
 		in.privacy.remember(el, on)
 	}
 	in.unplaced.focus(el, e.Window, e.At)
+	in.pointer.focused(el)
 	if el.Role == "unknown" { // it did not answer, or not in time
 		in.typing.suspect("unknown_field")
 	} else {

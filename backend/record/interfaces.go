@@ -65,6 +65,13 @@ type Elements interface {
 	Value(ctx context.Context, e human.Element) (string, error)
 }
 
+// A Displayer is an Elements that reads what a window shows, too: results, sums, states.
+type Displayer interface {
+	// Shown returns the labels of a window and its fields in which nothing can be typed, with their texts as names; no secret
+	// fields, tables, lists and documents. ctx bounds it; NotFound where the window's elements are not known.
+	Shown(ctx context.Context, in Placed) ([]human.Element, error)
+}
+
 // What a source of elements says besides its events where the places of windows are not known. None of it is stored. At is
 // when it was so; Element has the Ref at least, and App and Window are set where they are known.
 const (

@@ -74,14 +74,22 @@ func (k *keyboard) down(e human.RecordedEvent) {
 		k.writer.add(e)
 	case e.Key == "Backspace" && !command(e.Modifiers, k.system):
 		k.typing.erased(k.writer.add(e), e.At)
+	case e.Key == "Enter" && len(e.Modifiers) == 0:
+		k.typing.close(byEnter)
+		k.pressed(e)
 	default:
 		k.typing.close(byPerson)
-		seq := k.writer.add(e)
-		if acts(e) && !e.Repeat && k.loop.now()-k.screenshots.last >= apart {
-			k.screenshots.before(seq, e.At)
-		}
-		k.screenshots.wish("after", "key", seq, afterTyping)
+		k.pressed(e)
 	}
+}
+
+// pressed stores a key that makes no text, and has pictures taken of what it does.
+func (k *keyboard) pressed(e human.RecordedEvent) {
+	seq := k.writer.add(e)
+	if acts(e) && !e.Repeat && k.loop.now()-k.screenshots.last >= apart {
+		k.screenshots.before(seq, e.At)
+	}
+	k.screenshots.wish("after", "key", seq, afterTyping)
 }
 
 // acts says whether a key is one that makes something happen, and does not only move within a field.

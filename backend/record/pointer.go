@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"strings"
 
 	"deskbell/backend/human"
 )
@@ -20,6 +21,7 @@ type pointer struct {
 	elements    Elements
 	source      Windows
 
+	lit        *human.Element // the item of an open menu that the keyboard is on, which goes with the pointer
 	pressed    map[int]uint64 // by button, the seq of its press
 	pressedOut map[int]bool   // by button, whether its last press was left out
 }
@@ -76,6 +78,16 @@ func (p *pointer) take(e human.RecordedEvent) bool {
 	return true
 }
 
+// focused takes which element has the keyboard. While a menu is open its items take it from one another.
+func (p *pointer) focused(e human.Element) {
+	p.lit = nil
+	if isMenu(e.Role) {
+		p.lit = &e
+	}
+}
+
+func isMenu(role string) bool { return strings.HasPrefix(role, "menuitem") }
+
 // look looks up the element that was pressed.
 func (p *pointer) look(press uint64, x, y int) {
 	if p.feed.missing() {
@@ -94,16 +106,21 @@ func (p *pointer) look(press uint64, x, y int) {
 			return nil
 		}
 		el, err := p.elements.At(ctx, x, y, in)
-		if err != nil {
-			return nil // nothing is there, or it cannot be said what: the press stands by itself
-		}
-		shown, n := p.privacy.mask.element(el)
 		return func() {
+			if p.lit != nil && p.lit.Bounds.Contains(x, y) && !isMenu(el.Role) {
+				el, err = *p.lit, nil // it lies over whatever was found
+			}
+			if err != nil { // nothing is there, or it cannot be said what: the press stands by itself
+				p.feed.looked(in.App, false)
+				return
+			}
+			shown, n := p.privacy.mask.element(el)
 			if p.privacy.secret(el) {
 				shown.Secret = true
 				p.privacy.remember(el, in)
 				p.typing.sawFocus(in, true)
 			}
+			p.feed.looked(in.App, true)
 			p.feed.made++
 			p.status.rec.Counts.Masked += n
 			p.writer.add(human.RecordedEvent{

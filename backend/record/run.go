@@ -26,18 +26,22 @@ type run struct {
 	text        []rune
 	before      string // what was typed before it, in the same go
 
-	element *human.Element // had the focus at the first key, and is not secret
-	shown   *human.Element // the same to be shown: masked
-	value   string         // what it held there and then,
-	valued  bool           // if that was read
-	after   reread         // what it held at the end
-	begun   bool           // the first look-up was answered,
-	closed  bool           // no key comes any more,
-	ended   bool           // the last look-up was answered
-	asked   bool           // the last look-up is under way, or answered
-	goesOn  bool           // it was split: its field is not finished
-	suspect string         // why it may be secret
-	sure    bool           // and it is, whatever stands in the field
+	element *human.Element  // had the focus at the first key, and is not secret
+	shown   *human.Element  // the same to be shown: masked
+	value   string          // what it held there and then,
+	valued  bool            // if that was read
+	after   reread          // what it held at the end
+	texts   []human.Element // what the window showed then, where it has no such field
+	entered int64           // when Enter ended it; 0: it did not
+	outcome reread          // what the field, or the window, showed in the end, where that is another text
+	showed  *human.Element  // where the window showed it; nil: in the field
+	begun   bool            // the first look-up was answered,
+	closed  bool            // no key comes any more,
+	ended   bool            // the last look-up was answered
+	asked   bool            // the last look-up is under way, or answered
+	goesOn  bool            // it was split: its field is not finished
+	suspect string          // why it may be secret
+	sure    bool            // and it is, whatever stands in the field
 }
 
 // A reread is what a field held at the end of a run.
@@ -89,8 +93,8 @@ func (r *run) due(now int64) int64 {
 	switch {
 	case !r.closed:
 		return r.heard + typingPause
-	case r.ended && now < r.heard+evidence:
-		return r.heard + evidence
+	case r.ended && now < max(r.heard, r.entered)+evidence:
+		return max(r.heard, r.entered) + evidence
 	}
 	return never // a look-up will be answered
 }
@@ -136,5 +140,5 @@ func (r *run) conceal(mask *mask) (shown, hidden string) {
 // forget wipes what the run says.
 func (r *run) forget() {
 	clear(r.text)
-	r.text, r.value, r.after.text = nil, "", ""
+	r.text, r.value, r.after.text, r.outcome.text, r.texts = nil, "", "", "", nil
 }

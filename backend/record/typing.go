@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"slices"
 
 	"deskbell/backend/human"
 )
@@ -72,6 +73,7 @@ type ending uint8
 
 const (
 	byPerson ending = iota // a click, a key that makes no text
+	byEnter
 	byPause
 	byLength
 	byOther
@@ -91,12 +93,15 @@ func (t *typing) close(why ending) {
 		return
 	}
 	r.closed, r.goesOn = true, why == byLength
+	if why == byEnter {
+		r.entered = t.loop.now()
+	}
 	t.askAgain(r)
 }
 
 // begun takes the answer to the look-up at a run's first key.
 func (t *typing) begun(r *run, a answer) {
-	r.begun = true
+	r.begun, r.texts = true, a.texts
 	r.learn(a)
 	switch {
 	case a.element == nil:
@@ -198,7 +203,7 @@ func (t *typing) settle() {
 	}
 	for len(t.runs) > 0 {
 		r := t.runs[0]
-		if !r.ended || now-r.heard < evidence || t.readAgain(r) {
+		if !r.ended || now-max(r.heard, r.entered) < evidence || t.readAgain(r) || t.readOutcome(r) {
 			return
 		}
 		t.runs = t.runs[1:]
@@ -224,6 +229,32 @@ func (t *typing) readAgain(r *run) bool {
 	return !r.ended
 }
 
+// readOutcome reads what came of keys that a program has worked on by now: what stands in a field of one line after Enter, or
+// what the window shows where keys go into no field. It says whether the answer is to be waited for.
+func (t *typing) readOutcome(r *run) bool {
+	oneLine := r.entered > 0 && r.valued && !slices.Contains(r.element.States, "multiline")
+	if r.outcome.again || r.sure || r.goesOn || len(r.texts) == 0 && !(oneLine && r.suspect == "") || len(t.runs) > 1 {
+		return false
+	}
+	r.outcome.again = true
+	r.ended = !t.loop.lookUp(func(ctx context.Context) func() {
+		var a answer
+		if len(r.texts) == 0 {
+			t.focus.read(ctx, *r.element, &a)
+		} else if e, found := display(r.texts, t.focus.texts(ctx, r.in)); found {
+			a.read, a.value, a.element = true, e.Name, &e
+			a.masked, _ = t.privacy.mask.text(e.Name)
+		}
+		return func() {
+			r.ended = true
+			if a.read && a.value != "" && len(t.runs) == 1 {
+				r.outcome.text, r.outcome.masked, r.outcome.done, r.showed = a.value, a.masked, true, a.element
+			}
+		}
+	})
+	return !r.ended
+}
+
 // store stores what a run said, or only that it was.
 func (t *typing) store(r *run) {
 	if r.element != nil && t.privacy.secret(*r.element) {
@@ -239,16 +270,33 @@ func (t *typing) store(r *run) {
 	}
 	t.countHidden(r, e.Hidden)
 	t.writer.add(e)
-	if (e.Hidden == "" || e.Hidden == "secret") && r.after.done && !r.goesOn && r.after.text != "" && r.shown != nil {
-		v := human.RecordedEvent{At: t.loop.now(), Source: human.ElementSource, Type: human.ValueRead, Element: r.shown, Text: r.after.masked, CausedBy: r.first}
-		if r.after.masked != r.after.text {
-			v.Hidden = "secret"
-		}
-		t.countHidden(r, v.Hidden)
-		t.elements.made++
-		t.writer.add(v)
+	if e.Hidden == "" || e.Hidden == "secret" {
+		t.storeValue(r)
 	}
 	r.forget()
+}
+
+// storeValue stores what stands in a run's field after it, or what the window shows.
+func (t *typing) storeValue(r *run) {
+	is, where := r.after, r.shown
+	if r.outcome.done {
+		is = r.outcome
+		if r.showed != nil {
+			shown := *r.showed
+			shown.Name, shown.Ref = "", "" // its name is what it shows
+			where = &shown
+		}
+	}
+	if !is.done || r.goesOn || is.text == "" || where == nil {
+		return
+	}
+	v := human.RecordedEvent{At: t.loop.now(), Source: human.ElementSource, Type: human.ValueRead, Element: where, Text: is.masked, CausedBy: r.first}
+	if is.masked != is.text {
+		v.Hidden = "secret"
+	}
+	t.countHidden(r, v.Hidden)
+	t.elements.made++
+	t.writer.add(v)
 }
 
 // countHidden counts what is hidden of a run, and keeps its field out of pictures.

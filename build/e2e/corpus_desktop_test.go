@@ -132,7 +132,7 @@ func installs(d *fixture, what string) {
 	chinese := strings.ContainsFunc(what, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 	for class, names := range map[string][2]string{
 		"Editor": {"Editor", "文本编辑器"}, "Signer": {"Signer", "签署工具"}, "Files": {"Files", "文件管理器"}, "Settings": {"Settings", "设置"},
-		"Code": {"Code", "Code"}, "Converter": {"Converter", "转换器"}, "XTerm": {"Terminal", "终端"},
+		"Code": {"Code", "Code"}, "Converter": {"Converter", "转换器"}, "XTerm": {"Terminal", "终端"}, "Calculator": {"Calculator", "计算器"},
 	} {
 		name := names[0]
 		if chinese {

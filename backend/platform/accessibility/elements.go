@@ -6,6 +6,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -164,14 +167,37 @@ func (e *Elements) Check(ctx context.Context) human.SourceState {
 		s.Fix = "Open the programs again that were open before accessibility was on. Chromium, Chrome and Electron report with --force-renderer-accessibility."
 		return s
 	}
+	s.Programs = e.silent(b.lookup(ctx))
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.enabled {
+	switch {
+	case e.enabled:
 		s.Status = "partial"
 		s.Detail = "Accessibility was off until now; Qt 6 and Chromium applications that were open already do not tell of their elements."
 		s.Fix = "Close and open them again. Chromium, Chrome and Electron tell of a page's elements with --force-renderer-accessibility."
+	case len(s.Programs) > 0:
+		var names []string
+		for _, p := range s.Programs {
+			names = append(names, p.Name)
+		}
+		s.Detail = "0 elements seen in " + strings.Join(names, ", ") + ": clicks there are recorded by their places alone."
+		s.Fix = "Some programs give elements when they are opened again; others never do."
 	}
 	return s
+}
+
+// silent are the programs with windows of which none is on the bus.
+func (e *Elements) silent(l *lookup) (silent []human.ProgramElements) {
+	known := map[int]bool{os.Getpid(): true}
+	for _, app := range e.screen.programs() {
+		if known[app.PID] {
+			continue
+		}
+		if known[app.PID] = true; len(l.bus.of(app.PID)) == 0 {
+			silent = append(silent, human.ProgramElements{Name: clean(human.SafeText(errors.New(app.Name)))})
+		}
+	}
+	return silent
 }
 
 // begin starts a look-up with its deadline.
@@ -341,6 +367,50 @@ func (e *Elements) Value(ctx context.Context, of human.Element) (string, error) 
 	return text, end(err)
 }
 
+// Shown implements record.Displayer. What has the keyboard may be a display, too, and its name what it shows.
+func (e *Elements) Shown(ctx context.Context, in record.Placed) ([]human.Element, error) {
+	l, cancel, err := e.begin(ctx)
+	if err != nil {
+		return nil, end(err)
+	}
+	defer cancel()
+	f, err := l.frame(e.screen.unshadowed(in))
+	if err != nil {
+		return nil, end(err)
+	}
+	const most = 100
+	var found []node
+	l.search(f.kit, toFind|withName, f.node, false, func(n node, _ bool) (bool, bool) {
+		shows := n.role == roleLabel || n.role == roleStatic || n.states.has(stateFocused) || n.role.is(typed)
+		if shows && n.role != rolePassword && !n.states.has(stateEditable) && len(found) < most {
+			found = append(found, n)
+		}
+		return !slices.Contains(bulky, n.role) && !slices.Contains(documents, n.role), false
+	})
+	var shown []human.Element
+	for _, n := range found {
+		el := human.Element{Role: n.role.word(), Name: clean(n.name), Bounds: f.desktop(n.box), Ref: n.ref.String()}
+		if n.role.is(typed) {
+			if name, hint := l.called(f.kit, n); secret([]node{n}, name, hint) {
+				continue
+			}
+			text, err := l.text(n)
+			if err != nil {
+				continue
+			}
+			el.Name = clean(text)
+		}
+		shown = append(shown, el)
+	}
+	return shown, end(l.ctx.Err())
+}
+
+// documents are what is read, and long.
+var documents = []role{roleDocument, roleDocumentText, roleDocumentWeb}
+
 var errSecret = human.Errorf(human.Denied, "the text of a password field is never read")
 
-var _ record.Elements = (*Elements)(nil)
+var (
+	_ record.Elements  = (*Elements)(nil)
+	_ record.Displayer = (*Elements)(nil)
+)

@@ -38,6 +38,7 @@ const (
 	roleApplication   role = 75
 	roleEntry         role = 79
 	roleDocument      role = 82
+	roleDocumentText  role = 94
 	roleDocumentWeb   role = 95
 	roleListBox       role = 98
 	roleStatic        role = 116
@@ -152,7 +153,7 @@ var kinds = map[role]roleKind{
 	91:                {"treeitem", interactive | titled},
 	92:                {"spreadsheet", 0},
 	93:                {"presentation", 0},
-	94:                {"text document", 0},
+	roleDocumentText:  {"text document", 0},
 	roleDocumentWeb:   {"document", 0},
 	96:                {"email", 0},
 	97:                {"comment", 0},

@@ -2,6 +2,7 @@ package accessibility
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/jezek/xgb"
@@ -33,7 +34,7 @@ func (s *screen) x() (*xgb.Conn, xproto.Window) {
 			return nil, 0
 		}
 		s.conn, s.atoms = conn, map[string]xproto.Atom{}
-		for _, name := range []string{"WM_STATE", "_NET_ACTIVE_WINDOW", "_NET_WM_PID", "_NET_WM_NAME", "_GTK_FRAME_EXTENTS"} {
+		for _, name := range []string{"WM_STATE", "_NET_ACTIVE_WINDOW", "_NET_WM_PID", "_NET_WM_NAME", "_GTK_FRAME_EXTENTS", "_NET_CLIENT_LIST", "WM_CLASS"} {
 			if r, err := xproto.InternAtom(conn, false, uint16(len(name)), name).Reply(); err == nil {
 				s.atoms[name] = r.Atom
 			}
@@ -103,6 +104,24 @@ func (s *screen) active() (record.Placed, bool) {
 		p.App.PID = int(xgb.Get32(pid))
 	}
 	return p, true
+}
+
+// programs are those with windows that a window manager lists. One may be listed more than once.
+func (s *screen) programs() (all []human.App) {
+	conn, root := s.x()
+	if conn == nil {
+		return nil
+	}
+	windows := s.property(conn, root, "_NET_CLIENT_LIST")
+	for ; len(windows) >= 4; windows = windows[4:] {
+		w := xproto.Window(xgb.Get32(windows))
+		pid := s.property(conn, w, "_NET_WM_PID")
+		_, class, _ := strings.Cut(string(s.property(conn, w, "WM_CLASS")), "\x00")
+		if class = strings.Trim(class, "\x00"); len(pid) >= 4 && class != "" {
+			all = append(all, human.App{Name: class, PID: int(xgb.Get32(pid))})
+		}
+	}
+	return all
 }
 
 // unshadowed returns a window without the shadow that GTK draws as a part of it, and does not count in.

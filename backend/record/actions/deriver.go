@@ -87,6 +87,7 @@ type entry struct {
 	lastPress    int64
 	moves        []uint64
 	drag         bool
+	stood        *human.Bounds       // where the window stood that follows the drag
 	again        human.RecordedEvent // the press that made it a double or triple click
 	againEnd     int64               // its End before that
 	againElement *human.Element
@@ -199,7 +200,9 @@ func (d *Deriver) Add(ev human.RecordedEvent) {
 		d.windowClosed(ev)
 	case human.WindowRetitled:
 		if ev.Window != nil && d.win != nil && d.win.ID == ev.Window.ID {
+			was := d.win.Bounds
 			d.win = ev.Window
+			d.reshaped(was, ev)
 		}
 	case human.FileChanged:
 		d.file(ev)

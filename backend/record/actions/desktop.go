@@ -78,7 +78,11 @@ func (d *Deriver) active(ev human.RecordedEvent) {
 		return
 	}
 	d.focus = nil
-	d.rest(nil)
+	if e := d.click; e != nil && before != nil && ev.At-e.a.At <= clickPause && ev.Window.Bounds.Contains(e.a.X, e.a.Y) {
+		d.rest(e) // a click that brings a window to the front may be the first of a double click
+	} else {
+		d.rest(nil)
+	}
 	d.browserLeft()
 	if before != nil {
 		d.before = before

@@ -16,6 +16,8 @@ func (d *Deriver) element(ev human.RecordedEvent) {
 		e.a.App, e.a.Window = ev.App, ev.Window
 	}
 	switch {
+	case reshapes(e.a.Type):
+		return // it is behind the window's edge
 	case e.a.Type == human.Drag && ev.CausedBy != e.a.Seqs[0]:
 		e.a.Target = ev.Element
 	case e.presses > 1 && ev.CausedBy >= e.again.Seq:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 )
@@ -160,6 +161,10 @@ func (l *language) words(a human.Action) string {
 			return l.say("closed dialog", name)
 		}
 		return l.or("closed", windowName(a))
+	case human.MoveWindow:
+		return l.or("moved window", windowName(a))
+	case human.ResizeWindow:
+		return l.or("resized window", windowName(a))
 	case human.FileOperation:
 		return l.file(a.File)
 	case human.ValueChange, human.Focus:
@@ -230,6 +235,13 @@ func (l *language) typing(a human.Action) string {
 	if cleared(a) {
 		return l.or("cleared", l.field(a.Element))
 	}
+	if outcome := displayed(a); outcome != "" {
+		if sum := sum(a.Text); sum != "" {
+			return l.say("sum", sum, outcome)
+		}
+		a.Value = ""
+		return l.say("then showed", l.typing(a), outcome)
+	}
 	verb, sent, key := l.say("typed"), "", "type"
 	if filled(a) {
 		verb = l.say("filled")
@@ -299,6 +311,35 @@ func (l *language) gap(g *human.Gap) string {
 // cleared says whether a field was left empty.
 func cleared(a human.Action) bool {
 	return a.Page != nil && a.Type == human.Typing && a.Value == "" && a.Count == 0 && a.Hidden == ""
+}
+
+// displayed is what stood there after typing, where that is another text than was typed: what a program made of it.
+func displayed(a human.Action) string {
+	if a.Page != nil || a.Type != human.Typing || a.Hidden != "" || a.Text == "" || a.Value == "" || utf8.RuneCountInString(a.Value) > longestName ||
+		a.Element != nil && slices.Contains(a.Element.States, "multiline") || strings.Contains(strings.ToLower(a.Value), strings.ToLower(strings.TrimSpace(a.Text))) {
+		return ""
+	}
+	return clean(a.Value, longestName)
+}
+
+// sum writes something to be worked out as people do: 120 + 15; "" for any other text.
+func sum(text string) string {
+	text = strings.TrimRight(strings.ReplaceAll(text, " ", ""), "=")
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r >= '0' && r <= '9', strings.ContainsRune(".,()%", r):
+			b.WriteRune(r)
+		case i > 0 && strings.ContainsRune("+-*/^×÷−", r):
+			b.WriteString(" " + string(r) + " ")
+		default:
+			return ""
+		}
+	}
+	if !strings.Contains(b.String(), " ") {
+		return ""
+	}
+	return b.String()
 }
 
 // pressedOn says whether a key was pressed on something that it may have worked, like a button.

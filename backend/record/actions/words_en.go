@@ -33,6 +33,8 @@ var english = language{
 
 		"window": "Window %s", "window/none": "Window opened", "dialog": "Dialog %s", "dialog/none": "Dialog opened",
 		"switched": "Switched to %s", "switched/none": "Switched to another window", "opened": "Opened %s", "opened/none": "Opened a program",
+		"sum": "%s = %s", "then showed": "%s, which then showed %s",
+		"moved window": "Moved window %s", "moved window/none": "Moved a window", "resized window": "Resized window %s", "resized window/none": "Resized a window",
 		"closed dialog": "Closed dialog %s", "closed": "Closed %s", "closed/none": "Closed a window",
 		"note": "Note: %s",
 

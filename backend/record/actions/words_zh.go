@@ -35,6 +35,8 @@ var simplifiedChinese = language{
 
 		"window": "窗口“%s”打开", "window/none": "打开了一个窗口", "dialog": "对话框“%s”打开", "dialog/none": "打开了一个对话框",
 		"switched": "切换到“%s”", "switched/none": "切换到另一个窗口", "opened": "打开了 %s", "opened/none": "打开了一个程序",
+		"sum": "%s = %s", "then showed": "%s，随后显示 %s",
+		"moved window": "移动了窗口“%s”", "moved window/none": "移动了一个窗口", "resized window": "调整了窗口“%s”的大小", "resized window/none": "调整了一个窗口的大小",
 		"closed dialog": "关闭对话框“%s”", "closed": "关闭“%s”", "closed/none": "关闭了一个窗口",
 		"note": "备注：%s",
 

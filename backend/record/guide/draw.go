@@ -59,7 +59,7 @@ func marks(a human.Action, v view) []mark {
 			out = append(out, m)
 		}
 		out = append(out, mark{Kind: "ring", X: x, Y: y, Double: a.Type != human.Click, Second: a.Button == 3})
-	case human.Drag:
+	case human.Drag, human.MoveWindow, human.ResizeWindow:
 		x, y := v.point(a.X, a.Y)
 		x2, y2 := v.point(a.ToX, a.ToY)
 		out = append(out, mark{Kind: "arrow", X: x, Y: y, X2: x2, Y2: y2}, mark{Kind: "ring", X: x, Y: y})
@@ -165,7 +165,7 @@ func cutout(a human.Action, whole human.Bounds) human.Bounds {
 	switch a.Type {
 	case human.Click, human.DoubleClick, human.TripleClick, human.Scroll:
 		add(a.X, a.Y)
-	case human.Drag:
+	case human.Drag, human.MoveWindow, human.ResizeWindow:
 		add(a.X, a.Y)
 		add(a.ToX, a.ToY)
 	}

@@ -146,7 +146,7 @@ func entered(a, next human.Action) bool {
 // from after it where something came of it.
 func pictureOf(a human.Action) string {
 	switch a.Type {
-	case human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Hover:
+	case human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.MoveWindow, human.ResizeWindow, human.Hover:
 		if a.Before != "" {
 			return a.Before
 		}

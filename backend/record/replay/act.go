@@ -35,7 +35,7 @@ func (r *run) pointer(ctx context.Context, a human.Action) (*mismatch, error) {
 		if from, not, err = r.place(ctx, a, w, a.X, a.Y, a.Element); not != nil || err != nil {
 			return not, err
 		}
-		if a.Type == human.Drag {
+		if drags(a.Type) {
 			to, not, err = r.place(ctx, a, w, a.ToX, a.ToY, a.Target)
 			if not != nil && a.Target == nil {
 				// Within a window that was resized the way stays the same.
@@ -54,7 +54,7 @@ func (r *run) pointer(ctx context.Context, a human.Action) (*mismatch, error) {
 		switch a.Type {
 		case human.Scroll:
 			return r.scroll(ctx, a)
-		case human.Drag:
+		case human.Drag, human.MoveWindow, human.ResizeWindow:
 			return r.drag(ctx, a.Button, from, to)
 		}
 		clicks := map[human.ActionType]int{human.Click: 1, human.DoubleClick: 2, human.TripleClick: 3}[a.Type]
@@ -65,6 +65,11 @@ func (r *run) pointer(ctx context.Context, a human.Action) (*mismatch, error) {
 		}
 		return nil
 	})
+}
+
+// drags says whether the pointer goes somewhere with its button down. A window is moved as it was: by its edge.
+func drags(t human.ActionType) bool {
+	return t == human.Drag || t == human.MoveWindow || t == human.ResizeWindow
 }
 
 func (r *run) move(ctx context.Context, s spot) error {

@@ -249,7 +249,7 @@ func (r *run) play(ctx context.Context, a human.Action) (detail string, err erro
 
 func (r *run) try(ctx context.Context, a human.Action) (not *mismatch, detail string, err error) {
 	switch a.Type {
-	case human.Click, human.DoubleClick, human.TripleClick, human.Scroll, human.Drag:
+	case human.Click, human.DoubleClick, human.TripleClick, human.Scroll, human.Drag, human.MoveWindow, human.ResizeWindow:
 		not, err = r.pointer(ctx, a)
 	case human.Typing, human.Shortcut, human.Paste:
 		not, detail, err = r.keyboard(ctx, a)

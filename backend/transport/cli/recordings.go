@@ -348,6 +348,8 @@ func (s *shell) showRecording(r human.Recording, actions []human.Action) error {
 	for _, source := range r.Sources {
 		if source.Status == "partial" || source.Status == "missing" {
 			s.printf("%s: %s. %s\n", visible(string(source.Source)), visible(source.Status), oneLine(source.Detail, 200))
+		} else if source.Detail != "" {
+			s.printf("%s: %s\n", visible(string(source.Source)), oneLine(source.Detail, 200))
 		}
 	}
 	for _, g := range r.Gaps {

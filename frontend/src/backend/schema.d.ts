@@ -2796,7 +2796,7 @@ export interface components {
             to_y?: number;
             transfers?: components["schemas"]["Transfer"][];
             /** @enum {string} */
-            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "file" | "change" | "focus" | "note" | "gap" | "open_page" | "close_page" | "switch_page" | "navigate" | "choose" | "check" | "hover" | "dialog" | "upload" | "download" | "pick" | "command";
+            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "move_window" | "resize_window" | "file" | "change" | "focus" | "note" | "gap" | "open_page" | "close_page" | "switch_page" | "navigate" | "choose" | "check" | "hover" | "dialog" | "upload" | "download" | "pick" | "command";
             /** @description What stood in the field afterwards. */
             value?: string;
             /** @description Options chosen, or checked or unchecked. */
@@ -5384,6 +5384,19 @@ export interface components {
             /** Format: int64 */
             started: number;
         };
+        ProgramElements: {
+            /**
+             * Format: int64
+             * @description Of the presses, those of which the element was seen.
+             */
+            elements: number;
+            name: string;
+            /**
+             * Format: int64
+             * @description Looked up in it.
+             */
+            presses: number;
+        };
         Progress: {
             /** @description What is being done, or the text so far. */
             note?: string;
@@ -6336,6 +6349,8 @@ export interface components {
              * @description Events the source counted and the store has not.
              */
             lost?: number;
+            /** @description Of elements. Of a recording: the programs that were pressed in. Before one: the programs with windows that give no elements. */
+            programs?: components["schemas"]["ProgramElements"][];
             /**
              * Format: int64
              * @description Events counted at the source.
