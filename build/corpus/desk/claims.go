@@ -47,7 +47,10 @@ var rules = []rule{
 	{regexp.MustCompile(`^Saved changes to \d+ files in .+?: (.+)`), func(t Truth, said []string) bool { return t.every("changed", said[1]) }},
 	{regexp.MustCompile(`^Renamed \d+ files in .+; they are now (.+)`), func(t Truth, said []string) bool { return t.every("renamed to", said[1]) }},
 	{regexp.MustCompile(`(?i)^(created|deleted) (?:the folder |folder )?(.+?)(?: in .+)?$`), func(t Truth, said []string) bool { return t.file(strings.ToLower(said[1]), said[2], "") }},
-	{regexp.MustCompile(`^Moved (?:the folder |folder )?(.+?) to (.+)`), func(t Truth, said []string) bool { return t.file("moved", said[1], said[2]) }},
+	{regexp.MustCompile(`(?i)^moved (?:the folder |folder )?(.+?) to (.+)`), func(t Truth, said []string) bool {
+		name, folder := t.fate(last(said[1]))
+		return folder != "" && (last(said[2]) == folder || last(said[2]) == name)
+	}},
 	{regexp.MustCompile(`^Saved changes to (.+?)(?: in .+)?$`), func(t Truth, said []string) bool {
 		return t.file("changed", said[1], "") || t.file("created", said[1], "")
 	}},
@@ -106,6 +109,20 @@ func (t Truth) every(op, list string) bool {
 		}
 	}
 	return true
+}
+
+// fate is what a file is called in the end, and the folder that it was moved to, "" where it was not.
+func (t Truth) fate(name string) (now, folder string) {
+	for _, f := range t.Files {
+		switch {
+		case f.Path != name:
+		case f.Op == "renamed":
+			name = f.To
+		case f.Op == "moved":
+			folder = f.To
+		}
+	}
+	return name, folder
 }
 
 // count is of how many files something became.

@@ -49,7 +49,7 @@ func TestJudgingClaims(t *testing.T) {
 	met := true
 	truth := desk.Truth{
 		Deeds: []desk.Deed{{Does: human.Typing, On: "Name", Text: "x"}}, Met: &met, Dialogs: []string{"Rename"},
-		Files: []human.FileChange{{Op: "renamed", Path: "a.txt", To: "b.txt"}, {Op: "created", Path: "c.txt"}},
+		Files: []human.FileChange{{Op: "renamed", Path: "a.txt", To: "b.txt"}, {Op: "created", Path: "c.txt"}, {Op: "moved", Path: "b.txt", To: "old"}},
 	}
 	for text, want := range map[string]string{
 		"As expected (“b.txt”): a.txt is now /home/b.txt":                         "",
@@ -57,6 +57,8 @@ func TestJudgingClaims(t *testing.T) {
 		"Created /home/work/c.txt":                                                "",
 		"Dialog “Rename” came up after this: clicked button Rename…":              "",
 		"Expected “a.txt is renamed to b.txt”, but a.txt is now /home/b.txt":      "false",
+		"Moved a.txt to /home/old/b.txt":                                          "",
+		"Moved c.txt to old":                                                      "false",
 		"Looked at Files; no file, form or setting was seen to change":            "false",
 		"Deleted c.txt in /home/work":                                             "false",
 		"Changes were not kept: “Discard” was clicked":                            "false",
