@@ -35,6 +35,7 @@ GO_TEST  = go run -buildvcs=false ./build/scripts/gotest -vet=off -tags "$(TAGS)
 NPM      = npm --prefix frontend
 MCP      = build/mcp-clients
 PLAYERS  = build/e2e/testdata/roundtrip
+FRESH    = build/e2e/testdata/fresh
 AGENTS   = build/agents
 EXAMPLES = docs/examples
 # Tests start the displays and message buses they need; without these variables none can reach the developer's own.
@@ -58,7 +59,7 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
-.PHONY: help run build dev test test-all bench soak roundtrip corpus lint screenshots generate installers clean \
+.PHONY: help run build dev test test-all bench soak roundtrip corpus corpus-new lint screenshots generate installers clean \
 	setup-run $(INSTALLERS) $(INSTALLER_TESTS) setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window wayland browser agents attacks acp crash
 
 help: ## list the targets
@@ -106,6 +107,10 @@ roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play w
 corpus: build setup-test ## record the corpus of build/corpus again: persons at desktops and in browsers, an hour
 	DESKBELL_CORPUS="$(CURDIR)/build/corpus/testdata" $(APART) $(GO_TEST),window -count 1 -timeout 150m -run '^(TestCorpusBrowser|TestCorpusDesktop)$$' ./build/e2e/
 
+corpus-new: build setup-test $(PLAYERS)/node_modules/.package-lock.json $(FRESH)/node_modules/.package-lock.json ## record BROWSER=200 cases that no one has seen, made from SEED=n, and judge what is said of them
+	@[ -n "$(SEED)" ] || { echo "say which: make corpus-new SEED=n, a seed that was never used before"; exit 1; }
+	FRESH_SEED=$(SEED) FRESH_CASES=$(or $(BROWSER),200) FRESH_DIR="$(or $(DIR),$(CURDIR)/build/.stamps/fresh-$(SEED))" FRESH_REPORT="$(REPORT)" $(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 60m -run '^TestFreshBrowser$$' ./build/e2e/
+
 lint: lint-frontend $(LINT) $(ACTIONLINT) frontend/dist/index.html ## check format, layers, habits, words and links
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
@@ -128,7 +133,7 @@ generate: build/.stamps/schema.d.ts ## write what follows from Go: the console's
 	cp $< frontend/src/backend/schema.d.ts
 
 clean: ## remove what the build made (build/tools stays: it takes minutes to make)
-	rm -rf build/bin build/dist build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules $(PLAYERS)/node_modules $(AGENTS)/node_modules $(EXAMPLES)/node_modules $(EXAMPLES)/.compiled
+	rm -rf build/bin build/dist build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules $(PLAYERS)/node_modules $(FRESH)/node_modules $(AGENTS)/node_modules $(EXAMPLES)/node_modules $(EXAMPLES)/.compiled
 
 # What the targets above stand on.
 .PRECIOUS: %/node_modules/.package-lock.json

@@ -137,6 +137,11 @@ func (p *worker) picks(field, path string) { p.t.Helper(); p.takes(human.TakeEle
 func (p *worker) takes(how, field, path string) {
 	p.t.Helper()
 	x, y := p.where(path)
+	p.takesAt(how, field, x, y)
+}
+
+func (p *worker) takesAt(how, field string, x, y float64) {
+	p.t.Helper()
 	before := len(p.pickedFor(field))
 	p.s.call("POST", "/api/recordings/"+string(p.rec.ID)+"/pick", human.PickRequest{Field: field, Take: how}, nil)
 	p.pause()

@@ -1,0 +1,239 @@
+//go:build window
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deskbell/build/e2e/desktoptest"
+)
+
+// play has others' runners play the exports, each against a server of its own, and compares what came of it.
+func (l *lab) play(t *testing.T) {
+	t.Helper()
+	folder := t.TempDir()
+	s := &study{serving: &serving{fixture: &fixture{Desktop: desktoptest.Start(t, desktoptest.Options{})}}}
+	var flows []map[string]string
+	given := map[string]map[string]string{}
+	for _, r := range l.results {
+		if r.trouble != "" {
+			continue
+		}
+		for _, runner := range runners {
+			l.servers[runner].Add(r.Case)
+			text := strings.ReplaceAll(string(r.exports[runner]), ".localhost:"+l.ports["recorded"], ".localhost:"+l.ports[runner])
+			r.said[runner] = cannot(runner, text)
+			r.plays[runner] = "it was not played"
+			name := map[string]string{"puppeteer": r.Name + ".json", "playwright": r.Name + ".spec.ts"}[runner]
+			s.Write(filepath.Join(folder, name), text)
+		}
+		flows = append(flows, map[string]string{"name": r.Name, "file": filepath.Join(folder, r.Name+".json")})
+		given[r.Name] = map[string]string{}
+		for i, secret := range slices.Compact(slices.Clone(r.Truth.Secrets)) {
+			given[r.Name][fmt.Sprintf("DESKBELL_SECRET_%d", i+1)] = secret
+		}
+		for i, file := range r.uploaded {
+			given[r.Name][fmt.Sprintf("DESKBELL_FILE_%d", i+1)] = file
+		}
+	}
+	s.Write(filepath.Join(folder, "package.json"), `{"type":"module"}`)
+	browser := filepath.Join(folder, "chromium")
+	s.Write(browser, "#!/bin/sh\nexec chromium --no-sandbox --disable-gpu --window-size=1280,900 \"$@\"\n")
+	if err := os.Chmod(browser, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	capture := httptest.NewServer(http.HandlerFunc(l.ended))
+	defer capture.Close()
+	s.writeJSON(filepath.Join(folder, "flows.list"), map[string]any{"browser": browser, "capture": capture.URL, "flows": flows})
+	s.writeJSON(filepath.Join(folder, "given.list"), given)
+	port := strconv.Itoa(freePort(t))
+	var both sync.WaitGroup
+	both.Go(func() { s.node(t, nil, "puppeteer.mjs", filepath.Join(folder, "flows.list")) })
+	both.Go(func() {
+		s.node(t, []string{
+			"ROUNDTRIP_TESTS=" + folder, "ROUNDTRIP_BROWSER=" + browser, "ROUNDTRIP_GIVEN=" + filepath.Join(folder, "given.list"),
+			"ROUNDTRIP_CAPTURE=" + capture.URL, "ROUNDTRIP_PORT=" + port,
+		}, "node_modules/@playwright/test/cli.js", "test", "--config", "playwright.config.mjs")
+	})
+	both.Wait()
+}
+
+// cannot is what an export itself says that it cannot express.
+func cannot(runner, text string) string {
+	var out []string
+	if runner == "puppeteer" {
+		var flow struct {
+			Steps []struct {
+				Type, Name string
+				Parameters json.RawMessage
+			}
+		}
+		if json.Unmarshal([]byte(text), &flow) == nil {
+			for _, s := range flow.Steps {
+				if s.Type == "customStep" {
+					out = append(out, strings.TrimSpace(s.Name+" "+string(s.Parameters)))
+				}
+			}
+		}
+		return strings.Join(out, "; ")
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "//") && (strings.Contains(line, "cannot") || strings.Contains(line, "by hand") || strings.Contains(line, "not ")) {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// ended is asked by runners, at the end of a play, to look at what stands there.
+func (l *lab) ended(w http.ResponseWriter, req *http.Request) {
+	var m struct{ Runner, Name, Error, Browser string }
+	if err := json.NewDecoder(req.Body).Decode(&m); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	i := slices.IndexFunc(l.results, func(r *freshResult) bool { return r.Name == m.Name })
+	if i < 0 {
+		http.Error(w, "no such case", http.StatusNotFound)
+		return
+	}
+	r := l.results[i]
+	how := ""
+	d, err := connect(req.Context(), m.Browser)
+	if err != nil {
+		how = err.Error()
+	} else {
+		defer d.close()
+		d.wait = 4 * time.Second
+		how = l.differs(d, m.Runner, r)
+	}
+	if m.Error != "" {
+		how = strings.TrimSpace(firstLines(m.Error, 3) + " " + how)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r.plays[m.Runner] = how
+}
+
+func firstLines(text string, n int) string {
+	all := strings.SplitN(text, "\n", n+1)
+	return strings.Join(all[:min(n, len(all))], " ")
+}
+
+// differs waits a while for a play to come to the same as the work, and says how it does not.
+func (l *lab) differs(d *debugger, runner string, r *freshResult) string {
+	deadline, tick := time.After(3*time.Second), time.NewTicker(150*time.Millisecond)
+	defer tick.Stop()
+	for {
+		done := l.servers[runner].Done(r.Name)
+		page, err := pageState(d, true)
+		switch {
+		case err == nil && slices.Equal(done, r.done) && page == r.page:
+			return ""
+		}
+		select {
+		case <-deadline:
+			if !slices.Equal(done, r.done) {
+				return fmt.Sprintf("server: %q, recorded %q", done, r.done)
+			}
+			return fmt.Sprintf("page: %q, recorded %q (%v)", page, r.page, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// report is what came of all cases, in Markdown.
+func (l *lab) report() string {
+	var b strings.Builder
+	var steps, found, invented, disordered, aimed, bad, trouble, leaks, masked int
+	said := map[string]map[string]int{}
+	var lists = map[string][]string{}
+	list := func(what, format string, args ...any) {
+		lists[what] = append(lists[what], fmt.Sprintf(format, args...))
+	}
+	plays, same, beyond := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, r := range l.results {
+		if r.trouble != "" {
+			trouble++
+			list("Not finished", "%s: %s", r.Name, r.trouble)
+			continue
+		}
+		steps, found = steps+r.Due, found+r.Found
+		invented, disordered = invented+len(r.Invented), disordered+len(r.Disordered)
+		for _, one := range r.Lost {
+			list("Lost steps", "%s: %s", r.Name, one)
+		}
+		for _, one := range r.Invented {
+			list("Invented actions", "%s: %s", r.Name, one)
+		}
+		for _, one := range r.Disordered {
+			list("Wrong order", "%s: %s", r.Name, one)
+		}
+		aimed, bad = aimed+r.aimed, bad+len(r.targets)
+		for _, one := range r.targets {
+			list("Targets that are not useful", "%s: %s", r.Name, one)
+		}
+		for _, c := range r.claims {
+			if said[c.Lang] == nil {
+				said[c.Lang] = map[string]int{}
+			}
+			said[c.Lang][c.Verdict]++
+			if c.Verdict == "false" || c.Verdict == "not said" {
+				list(map[string]string{"false": "False claims", "not said": "Not said"}[c.Verdict], "%s %s %s: %q (%s; %s)", r.Name, c.Lang, c.Where, c.Text, c.Why, r.Truth.Story)
+			}
+		}
+		for _, runner := range runners {
+			if _, played := r.plays[runner]; !played {
+				continue
+			}
+			plays[runner]++
+			switch how := r.plays[runner]; {
+			case how == "":
+				same[runner]++
+			case r.said[runner] != "":
+				beyond[runner]++
+				list("Beyond the format, as the export says", "%s %s: %s", r.Name, runner, r.said[runner])
+			default:
+				list("Plays that end otherwise", "%s %s: %s", r.Name, runner, how)
+			}
+		}
+		for text, path := range r.leaks {
+			leaks++
+			list("Secrets that were found", "%s: %s in %s", r.Name, text, filepath.Base(path))
+		}
+		masked += len(r.masked)
+		for _, n := range r.masked {
+			list("Ordinary numbers that were hidden", "%s: %s", r.Name, n)
+		}
+	}
+	percent := func(part, whole int) string { return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(max(1, whole))) }
+	fmt.Fprintf(&b, "# Fresh cases, seed %d\n\n| what | figure |\n| --- | --- |\n", l.seed)
+	fmt.Fprintf(&b, "| cases | %d, of which %d were not finished |\n", len(l.results), trouble)
+	fmt.Fprintf(&b, "| steps recorded | %d of %d (%s); %d invented, %d in the wrong order |\n", found, steps, percent(found, steps), invented, disordered)
+	fmt.Fprintf(&b, "| targets that are not useful | %d of %d (%s) |\n", bad, aimed, percent(bad, aimed))
+	for _, lang := range []string{"en", "zh-CN"} {
+		c := said[lang]
+		fmt.Fprintf(&b, "| claims, %s | %d true, %d **false**, %d not said |\n", lang, c["true"], c["false"], c["not said"])
+	}
+	for _, runner := range runners {
+		fmt.Fprintf(&b, "| same end in %s | %d of %d (%s); %d beyond the format; of the rest %s |\n", runner, same[runner], plays[runner], percent(same[runner], plays[runner]), beyond[runner], percent(same[runner], plays[runner]-beyond[runner]))
+	}
+	fmt.Fprintf(&b, "| planted secrets found | %d |\n| ordinary numbers hidden | %d |\n", leaks, masked)
+	for _, what := range []string{"False claims", "Secrets that were found", "Ordinary numbers that were hidden", "Lost steps", "Invented actions", "Wrong order", "Targets that are not useful", "Plays that end otherwise", "Beyond the format, as the export says", "Not said", "Not finished"} {
+		if len(lists[what]) > 0 {
+			fmt.Fprintf(&b, "\n## %s (%d)\n\n- %s\n", what, len(lists[what]), strings.Join(lists[what], "\n- "))
+		}
+	}
+	return b.String()
+}
