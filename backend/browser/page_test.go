@@ -239,7 +239,7 @@ func TestPage(t *testing.T) {
 		"a card that takes its place in a list while it is dragged": {
 			board + `<script>drag((card, x, y) => { const e = document.elementFromPoint(x, y).closest('[role=group]'); if (e && e !== card) e.before(card) })</script>`,
 			func(p *testPage) { p.drags("#a", "#b") },
-			[]string{`press generic`, `drag generic group "Ship"`},
+			[]string{`press generic "Fix it"`, `drag generic "Fix it" group "Ship"`},
 		},
 		"a card whose copy is dragged, and that stays in the list as its place": {
 			board + `<script>let copy; drag((card, x, y) => {
@@ -248,7 +248,7 @@ func TestPage(t *testing.T) {
 				const e = document.elementFromPoint(x, y).closest('[role=group]'); if (e && e !== card) e.before(card)
 			})</script>`,
 			func(p *testPage) { p.drags("#a", "#b") },
-			[]string{`press generic`, `drag generic group "Ship"`},
+			[]string{`press generic "Fix it"`, `drag generic "Fix it" group "Ship"`},
 		},
 		"a card whose copy lies over its target": {
 			board + `<script>let copy; drag((card, x, y) => {
@@ -256,7 +256,7 @@ func TestPage(t *testing.T) {
 				copy.style.left = x - 20 + 'px'; copy.style.top = y - 5 + 'px'
 			})</script>`,
 			func(p *testPage) { p.drags("#a", "#b") },
-			[]string{`press generic`, `drag generic group "Ship"`},
+			[]string{`press generic "Fix it"`, `drag generic "Fix it" group "Ship"`},
 		},
 		"a text that scrolls in its field is no scroll": {
 			`<input id=a aria-label=Note style="width:60px"><script>a.value = 'wide'.padEnd(90, '.'); a.focus()</script>`,
@@ -279,7 +279,7 @@ func TestPage(t *testing.T) {
 				p.click("#a")
 				p.evaluate("new Promise((done) => setTimeout(done, 400))", true, nil)
 			},
-			[]string{`press generic`, `click generic`},
+			[]string{`press generic "Here"`, `click generic "Here"`},
 		},
 		"blank lines of an editor": {
 			`<div id=a contenteditable aria-label=Note><p><br></p></div><script>a.focus(); document.execCommand('defaultParagraphSeparator', false, 'p')</script>`,
@@ -350,7 +350,7 @@ func TestPage(t *testing.T) {
 				p.wait(human.PageHover, nil)
 				p.click("#b")
 			},
-			[]string{`hover generic`, `press button "Copy"`, `click button "Copy"`},
+			[]string{`hover generic "More"`, `press button "Copy"`, `click button "Copy"`},
 		},
 		"a tip that a style shows is no hover": {
 			`<style>.t { display: none } .c:hover .t { display: block }</style><div class=c><span id=a>Boat</span><div class=t style="position:fixed">A tip</div></div><p><button id=b style="margin-top:99px">Go</button>`,
