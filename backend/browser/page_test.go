@@ -340,7 +340,7 @@ func TestPage(t *testing.T) {
 				p.wait(human.PageHover, nil)
 				p.click("#b")
 			},
-			[]string{`hover paragraph`, `press button "Delete"`, `click button "Delete"`},
+			[]string{`hover paragraph "Boat"`, `press button "Delete"`, `click button "Delete"`},
 		},
 		"a menu that a script shows": {
 			`<div id=h><span id=a>More</span></div><div id=m style="display: none"><button id=b>Copy</button></div><script>h.onmouseenter = () => { m.style.display = 'block' }</script>`,
