@@ -454,7 +454,7 @@
 
   /** What people may know an element without a name by, of itself. */
   function hint(e) {
-    const words = (...of) => of.map((called) => attr(e, called)).find((value) => value && !generated(value)) || '';
+    const words = (...of) => of.map((called) => attr(e, called)).find((value) => value.length > 2 && !generated(value)) || '';
     return (
       brief(e) || clean(attr(e, 'placeholder') || attr(e, 'title') || attr(e, 'alt') || attr(e, 'aria-label')) || pictured(e) ||
       (find(e, 'h1,h2,h3,h4,h5,h6,strong').length && brief(find(e, 'h1,h2,h3,h4,h5,h6,strong')[0])) || words('name', 'id') || given(e).map((n) => attr(e, n))[0] || ''
@@ -471,7 +471,8 @@
     const tag = tagOf.call(e);
     const own = clean(name);
     const anywhere = e === whole() || e === bodyOf.call(document);
-    const known = own || anywhere || isEditable(e) || secrets.why(e) ? '' : hint(e);
+    const guess = own || anywhere || isEditable(e) || secrets.why(e) ? '' : hint(e);
+    const known = secrets.mask(guess) === guess ? guess : '';
     const said = own || known;
     const shown = secrets.mask(said).slice(0, 300);
     const all = selectors(e, root, hosts(root), role, name);
