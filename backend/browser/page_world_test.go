@@ -201,7 +201,7 @@ func TestPageWorld(t *testing.T) {
 		}
 		p.mouse("mouseReleased", toX, toY, args{"button": "left", "clickCount": 1})
 		e := p.wait(human.PageDrag, nil)
-		if got := p.lines(); !slices.Equal(got, []string{`press listitem`, `drag listitem list "Done"`}) || e.X != int(x) || e.ToX != int(toX) || e.ToY != int(toY) {
+		if got := p.lines(); !slices.Equal(got, []string{`press listitem "Boat"`, `drag listitem "Boat" list "Done"`}) || e.X != int(x) || e.ToX != int(toX) || e.ToY != int(toY) {
 			t.Errorf("reported %q, %+v", got, e)
 		}
 	})
