@@ -56,8 +56,13 @@ func Align(steps []Step, all []human.Action, scrolled bool) (r Recall) {
 			r.Found++
 			continue
 		}
-		later := slices.IndexFunc(all, func(a human.Action) bool { return fits(d, a) > 1 })
-		if later >= 0 && !taken[later] {
+		later := -1
+		for j, a := range all {
+			if !taken[j] && fits(d, a) > 2 {
+				later = j
+			}
+		}
+		if later >= 0 {
 			taken[later] = true
 			r.Found++
 			r.Disordered = append(r.Disordered, fmt.Sprintf("%s %s %q, recorded as %s", d.Do, d.On, d.Name, sketch(all[later])))
