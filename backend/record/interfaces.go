@@ -100,7 +100,7 @@ type Screen interface {
 	Watch(ctx context.Context, ready func(), changed func()) error
 	// Grab takes a picture of the whole desktop into f, reusing its memory. Not for concurrent use.
 	Grab(ctx context.Context, f *Frame) error
-	// Close lets go of what Grab keeps. Grab may be called again afterwards.
+	// Close frees what Grab keeps. Grab may be called again afterwards.
 	Close() error
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"deskbell/backend/human"
-	"deskbell/build/corpus/desk"
+	"deskbell/build/corpus/persons"
 	"deskbell/build/e2e/desktoptest"
 )
 
@@ -60,7 +60,7 @@ func tidies(w *temp, folder string) {
 			from, target := w.find(name).At, w.find(to+"/").At
 			w.drag(from.Min.Add(image.Pt(30, 8)), target.Min.Add(image.Pt(20, 8)))
 			w.there(folder + "/" + to + "/" + name)
-			w.does(desk.Deed{Does: human.Drag, On: name, To: to + "/"})
+			w.does(persons.Act{Does: human.Drag, On: name, To: to + "/"})
 			w.file("moved", name, to)
 		case 5:
 			stem, end, _ := strings.Cut(name, ".")
@@ -243,7 +243,7 @@ func corrects(w *temp, folder string) {
 		w.Move(at.Min.X+60, at.Min.Y+60)
 		w.Do("xdotool", "click", "3")
 		w.pause()
-		w.does(desk.Deed{Does: human.Click, On: document, Button: 3})
+		w.does(persons.Act{Does: human.Click, On: document, Button: 3})
 		w.hits(w.say("Select All", "Select All"), menuItem)
 		w.strikes("End", "ctrl")
 	})
@@ -315,7 +315,7 @@ func sets(w *temp, folder string) {
 	w.file(op, "settings.ini", "")
 }
 
-// develops mends a program in the IDE.
+// develops fixes a program in the IDE.
 func develops(w *temp, folder string) {
 	w.has(folder+"-code/calc.py", "def add(a, b):\n    return a - b\n")
 	w.has(folder+"-code/test_calc.py", "import unittest\n\nfrom calc import add\n\n\nclass Sums(unittest.TestCase):\n    def test_small(self):\n        self.assertEqual(add(1, 2), 3)\n")
@@ -364,11 +364,11 @@ func (w *temp) sums(display string) {
 	}
 	if w.chance.IntN(2) == 0 {
 		w.types(sum + "=")
-		w.does(desk.Deed{Does: human.Typing, On: display, Text: sum + "=", Shows: strconv.Itoa(value)})
+		w.does(persons.Act{Does: human.Typing, On: display, Text: sum + "=", Shows: strconv.Itoa(value)})
 		return
 	}
 	w.types(sum)
-	w.does(desk.Deed{Does: human.Typing, On: display, Text: sum, Shows: strconv.Itoa(value)})
+	w.does(persons.Act{Does: human.Typing, On: display, Text: sum, Shows: strconv.Itoa(value)})
 	w.strikes("Enter")
 }
 
@@ -395,10 +395,10 @@ func signs(w *temp, folder string) {
 	w.writesIn(w.say("User", "用户名"), "anna")
 	w.keys("Tab")
 	w.types(signerPassword)
-	w.does(desk.Deed{Does: human.Typing, On: w.say("Password", "密码"), Hidden: len(signerPassword)})
+	w.does(persons.Act{Does: human.Typing, On: w.say("Password", "密码"), Hidden: len(signerPassword)})
 	w.hits(in, desktoptest.Button)
 	w.shows(main)
-	w.does(desk.Deed{Does: human.SwitchWindow, On: main})
+	w.does(persons.Act{Does: human.SwitchWindow, On: main})
 	contract := "K-041" + strconv.Itoa(5+w.chance.IntN(4))
 	w.hits(contract)
 	w.shows(contract)
@@ -438,10 +438,10 @@ func converts(w *temp, folder string) {
 	target := strings.TrimSuffix(name, filepath.Ext(name)) + ".out"
 	_ = w.starts("Converter", "convert.gtk4.py", name+" – "+w.say("Converter", "转换器"), w.in(folder+"/"+name), w.in(folder+"/"+target))
 	w.clicksIn(28, 29)
-	w.does(desk.Deed{Does: human.Click, On: w.say("High quality", "高质量")})
+	w.does(persons.Act{Does: human.Click, On: w.say("High quality", "高质量")})
 	w.truth.Settings = append(w.truth.Settings, w.say("High quality", "高质量"))
 	w.clicksIn(240, 103)
-	w.does(desk.Deed{Does: human.Click, On: w.say("Convert", "开始转换")})
+	w.does(persons.Act{Does: human.Click, On: w.say("Convert", "开始转换")})
 	w.there(folder + "/" + target)
 	w.file("created", target, "")
 	w.shows(w.say("Done", "完成"))
@@ -451,7 +451,7 @@ func converts(w *temp, folder string) {
 func commands(w *temp, folder string) {
 	w.StartWith([]string{"PS1=$ "}, "xterm", "-T", "Terminal", "-geometry", "80x14+40+400", "-e", "sh", "-c", "cd "+w.in(folder)+" && exec bash --norc")
 	w.shows("Terminal")
-	w.does(desk.Deed{Does: human.OpenApp, On: "Terminal"})
+	w.does(persons.Act{Does: human.OpenApp, On: "Terminal"})
 	w.truth.Blind = append(w.truth.Blind, w.say("Terminal", "终端"))
 	name := w.fileName()
 	w.writesIn("", "touch "+name)

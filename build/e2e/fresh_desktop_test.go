@@ -17,13 +17,13 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/build/corpus"
-	"deskbell/build/corpus/desk"
+	"deskbell/build/corpus/persons"
 	"deskbell/build/e2e/desktoptest"
 )
 
 // TestFreshDesktop has persons work at desktops whom a seed makes up, and writes down their recordings beside what is true of
 // them: DESKBELL_DESKTOP_SEED is a number, DESKBELL_DESKTOP_CASES how many (40), DESKBELL_DESKTOP_DIR the folder, which
-// `go run ./build/corpus/desk/reading FOLDER` reads.
+// `go run ./build/corpus/persons/reading FOLDER` reads.
 func TestFreshDesktop(t *testing.T) {
 	seed, err := strconv.ParseUint(os.Getenv("DESKBELL_DESKTOP_SEED"), 10, 64)
 	if err != nil {
@@ -54,7 +54,7 @@ type temp struct {
 	chance *rand.Rand
 	dir    string
 	zh     bool
-	truth  desk.Truth
+	truth  persons.Truth
 }
 
 // work plans a case and does it.
@@ -84,7 +84,7 @@ func (w *temp) work(t *testing.T, name string) {
 	if err := corpus.Save(w.dir, saved); err != nil {
 		t.Fatal(err)
 	}
-	if err := desk.Save(w.dir, name, w.truth); err != nil {
+	if err := persons.Save(w.dir, name, w.truth); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -194,20 +194,20 @@ func (w *temp) sentence() string {
 		pick(w, "before noon", "on Friday", "about the keys", "for 240 sheets", "again")
 }
 
-func (w *temp) does(d desk.Deed) { w.truth.Deeds = append(w.truth.Deeds, d) }
+func (w *temp) does(d persons.Act) { w.truth.Acts = append(w.truth.Acts, d) }
 
 // hits presses an element.
 func (w *temp) hits(name string, roles ...desktoptest.Role) {
 	w.T.Helper()
 	w.press(name, roles...)
-	w.does(desk.Deed{Does: human.Click, On: name})
+	w.does(persons.Act{Does: human.Click, On: name})
 }
 
 // writesIn types a text into what has the keyboard.
 func (w *temp) writesIn(field, text string) {
 	w.T.Helper()
 	w.types(text)
-	w.does(desk.Deed{Does: human.Typing, On: field, Text: text})
+	w.does(persons.Act{Does: human.Typing, On: field, Text: text})
 }
 
 // strikes presses a key that makes no text.
@@ -218,7 +218,7 @@ func (w *temp) strikes(key string, modifiers ...string) {
 		x = key
 	}
 	w.keys(strings.Join(append(slices.Clone(modifiers), x), "+"))
-	d := desk.Deed{Does: human.Shortcut, Key: key, Modifiers: modifiers}
+	d := persons.Act{Does: human.Shortcut, Key: key, Modifiers: modifiers}
 	if slices.Equal(modifiers, []string{"ctrl"}) {
 		switch key {
 		case "c", "x":
@@ -251,7 +251,7 @@ func (w *temp) starts(called, app, title string, arguments ...string) *desktopte
 		arguments = append([]string{"--zh"}, arguments...)
 	}
 	p := w.opens(called, app, title, arguments...)
-	w.does(desk.Deed{Does: human.OpenApp, On: title})
+	w.does(persons.Act{Does: human.OpenApp, On: title})
 	return p
 }
 
@@ -259,7 +259,7 @@ func (w *temp) starts(called, app, title string, arguments ...string) *desktopte
 func (w *temp) dialog(title string) {
 	w.T.Helper()
 	w.shows(title)
-	w.does(desk.Deed{Does: human.SwitchWindow, On: title})
+	w.does(persons.Act{Does: human.SwitchWindow, On: title})
 	w.truth.Dialogs = append(w.truth.Dialogs, title)
 }
 
@@ -271,7 +271,7 @@ func (w *temp) file(op, path, to string) {
 func (w *temp) doubles(name string) {
 	w.T.Helper()
 	w.twice(name)
-	w.does(desk.Deed{Does: human.DoubleClick, On: name})
+	w.does(persons.Act{Does: human.DoubleClick, On: name})
 }
 
 // active is the active window.
@@ -297,7 +297,7 @@ func (w *temp) moves(csd int) {
 	by := image.Pt(30+w.chance.IntN(80), 20+w.chance.IntN(60))
 	w.drag(from, from.Add(by))
 	w.Wait("the window to be elsewhere", func() bool { now := w.active(); return now.X != at.X || now.Y != at.Y })
-	w.does(desk.Deed{Does: human.MoveWindow})
+	w.does(persons.Act{Does: human.MoveWindow})
 }
 
 // resizes drags the active window's lower right corner.
@@ -307,7 +307,7 @@ func (w *temp) resizes() {
 	from := image.Pt(at.X+at.W, at.Y+at.H+2)
 	w.drag(from, from.Add(image.Pt(40+w.chance.IntN(40), 30)))
 	w.Wait("the window to be larger", func() bool { now := w.active(); return now.W > at.W })
-	w.does(desk.Deed{Does: human.ResizeWindow})
+	w.does(persons.Act{Does: human.ResizeWindow})
 }
 
 // perhaps does something now and then that leads nowhere.

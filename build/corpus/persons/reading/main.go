@@ -1,7 +1,7 @@
 // Command reading reads a folder of recordings of desktops, each with its truth beside it, and prints how much of what was done
 // they have, and what their summaries say that is not true:
 //
-//	go run ./build/corpus/desk/reading FOLDER
+//	go run ./build/corpus/persons/reading FOLDER
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/record/actions"
 	"deskbell/build/corpus"
-	"deskbell/build/corpus/desk"
+	"deskbell/build/corpus/persons"
 	"deskbell/summarizers/builtin"
 )
 
@@ -35,11 +35,11 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	var sum desk.Reading
+	var sum persons.Reading
 	choose := corpus.ByName(builtin.All())
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".truth.json")
-		truth, err := desk.Load(dir, name)
+		truth, err := persons.Load(dir, name)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func run(dir string) error {
 			return err
 		}
 		truth.Claims(report, &r)
-		fmt.Printf("%s: %d of %d recorded, %d of %d named, line %q\n", name, r.Recorded, r.Deeds, r.Named, r.Targets, report.Line)
+		fmt.Printf("%s: %d of %d recorded, %d of %d named, line %q\n", name, r.Recorded, r.Acts, r.Named, r.Targets, report.Line)
 		for what, all := range map[string][]string{"lost": r.Lost, "misnamed": r.Misnamed, "invented": r.Invented, "FALSE": r.False, "not judged": r.Unjudged} {
 			for _, one := range all {
 				fmt.Printf("   %-10s %s\n", what, one)

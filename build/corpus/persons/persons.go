@@ -1,7 +1,7 @@
-// Package desk holds recordings of desktops against what is true of them. A person whom a seed makes up works in real
+// Package persons holds recordings of desktops against what is true of them. A person whom a seed makes up works in real
 // programs (TestFreshDesktop in build/e2e), and what they did is written down as they do it: a Truth. Read compares the
 // actions and the summary of the recording with it.
-package desk
+package persons
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 
 // A Truth is what a person did, and what came of it.
 type Truth struct {
-	Deeds    []Deed             `json:"deeds"`              // in order, with the windows that came up
+	Acts     []Act              `json:"acts"`               // in order, with the windows that came up
 	Files    []human.FileChange `json:"files"`              // what became of files: with their base names, and in To that of the folder they were moved to
 	Dialogs  []string           `json:"dialogs"`            // titles of the dialogs that came up
 	Canceled []string           `json:"canceled"`           // of these, those that were left without effect
@@ -31,8 +31,8 @@ type Truth struct {
 	Ticked   []int              `json:"ticked,omitempty"`
 }
 
-// A Deed is one thing that a person did, or a window that came up.
-type Deed struct {
+// An Act is one thing that a person did, or a window that came up.
+type Act struct {
 	Does      human.ActionType `json:"does"`
 	On        string           `json:"on,omitempty"`     // the accessible name of what it was done to; "": it has none
 	To        string           `json:"to,omitempty"`     // that of what it was dragged to
@@ -64,8 +64,8 @@ func Save(dir, name string, t Truth) error {
 
 // A Reading is what came of comparing.
 type Reading struct {
-	Deeds, Recorded     int // of deeds and changes of files
-	Targets, Named      int // of recorded deeds that have a target, those that name it
+	Acts, Recorded      int // of acts and changes of files
+	Targets, Named      int // of recorded acts that have a target, those that name it
 	Lost, Misnamed      []string
 	Invented            []string
 	Claims              int // of the summary
@@ -73,8 +73,8 @@ type Reading struct {
 	Shown, ShownRightly int // displays
 }
 
-// is says whether an action is a deed, whatever it was done to.
-func (d Deed) is(a human.Action) bool {
+// is says whether an action is a act, whatever it was done to.
+func (d Act) is(a human.Action) bool {
 	if a.Type != d.Does {
 		return false
 	}
@@ -96,14 +96,14 @@ func (d Deed) is(a human.Action) bool {
 	return true
 }
 
-// names says whether the action names what the deed was done to.
-func (d Deed) names(a human.Action) bool {
+// names says whether the action names what the act was done to.
+func (d Act) names(a human.Action) bool {
 	called := func(e *human.Element, name string) bool { return name == "" || e != nil && e.Name == name }
 	return called(a.Element, d.On) && called(a.Target, d.To)
 }
 
-// targets says whether a deed was done to something that has a name.
-func (d Deed) targets() bool {
+// targets says whether a act was done to something that has a name.
+func (d Act) targets() bool {
 	switch d.Does {
 	case human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Typing:
 		return d.On != ""
@@ -111,7 +111,7 @@ func (d Deed) targets() bool {
 	return false
 }
 
-func (d Deed) String() string {
+func (d Act) String() string {
 	parts := []string{string(d.Does)}
 	for _, p := range []string{d.On, d.To, d.Text, strings.Join(append(slices.Clone(d.Modifiers), d.Key), "+"), d.Shows} {
 		if p != "" {
@@ -132,10 +132,10 @@ func (t Truth) Read(actions []human.Action) Reading {
 			rest = append(rest, a)
 		}
 	}
-	pairs := align(t.Deeds, rest)
+	pairs := align(t.Acts, rest)
 	taken := map[int]bool{}
-	r.Deeds = len(t.Deeds) + len(t.Files)
-	for i, d := range t.Deeds {
+	r.Acts = len(t.Acts) + len(t.Files)
+	for i, d := range t.Acts {
 		j, found := pairs[i]
 		if !found {
 			r.Lost = append(r.Lost, d.String())
@@ -195,18 +195,18 @@ func sameFile(want, is human.FileChange) bool {
 	return want.Op == is.Op && base(is.Path) == want.Path && (want.To == "" || base(is.To) == want.To)
 }
 
-// align pairs deeds with actions, both in their order, so that as much as possible agrees.
-func align(deeds []Deed, actions []human.Action) map[int]int {
-	n, m := len(deeds), len(actions)
+// align pairs acts with actions, both in their order, so that as much as possible agrees.
+func align(acts []Act, actions []human.Action) map[int]int {
+	n, m := len(acts), len(actions)
 	best := make([][]int, n+1)
 	for i := range best {
 		best[i] = make([]int, m+1)
 	}
 	value := func(i, j int) int {
 		switch {
-		case !deeds[i].is(actions[j]):
+		case !acts[i].is(actions[j]):
 			return 0
-		case deeds[i].names(actions[j]):
+		case acts[i].names(actions[j]):
 			return 5
 		}
 		return 2
@@ -236,7 +236,7 @@ func align(deeds []Deed, actions []human.Action) map[int]int {
 
 // Add adds another reading's figures.
 func (r *Reading) Add(o Reading) {
-	r.Deeds, r.Recorded, r.Targets, r.Named = r.Deeds+o.Deeds, r.Recorded+o.Recorded, r.Targets+o.Targets, r.Named+o.Named
+	r.Acts, r.Recorded, r.Targets, r.Named = r.Acts+o.Acts, r.Recorded+o.Recorded, r.Targets+o.Targets, r.Named+o.Named
 	r.Claims, r.Shown, r.ShownRightly = r.Claims+o.Claims, r.Shown+o.Shown, r.ShownRightly+o.ShownRightly
 	r.Lost, r.Misnamed, r.Invented = append(r.Lost, o.Lost...), append(r.Misnamed, o.Misnamed...), append(r.Invented, o.Invented...)
 	r.False, r.Unjudged = append(r.False, o.False...), append(r.Unjudged, o.Unjudged...)
@@ -245,7 +245,7 @@ func (r *Reading) Add(o Reading) {
 // Table is the figures in Markdown.
 func (r Reading) Table(cases int) string {
 	share := func(a, b int) float64 { return 100 * float64(a) / float64(max(b, 1)) }
-	return fmt.Sprintf("| cases | deeds | recorded | invented | targets named | displays read | claims | false | not judged |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"+
-		"| %d | %d | %.1f %% | %d | %.1f %% of %d | %d of %d | %d | %d | %d |\n", cases, r.Deeds, share(r.Recorded, r.Deeds), len(r.Invented),
+	return fmt.Sprintf("| cases | acts | recorded | invented | targets named | displays read | claims | false | not judged |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"+
+		"| %d | %d | %.1f %% | %d | %.1f %% of %d | %d of %d | %d | %d | %d |\n", cases, r.Acts, share(r.Recorded, r.Acts), len(r.Invented),
 		share(r.Named, r.Targets), r.Targets, r.ShownRightly, r.Shown, r.Claims, len(r.False), len(r.Unjudged))
 }

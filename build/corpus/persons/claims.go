@@ -1,4 +1,4 @@
-package desk
+package persons
 
 import (
 	"regexp"
@@ -18,7 +18,7 @@ type rule struct {
 // rules are for the English sentences of the built-in summarizers. What none of them matches is not judged.
 var rules = []rule{
 	{regexp.MustCompile(`(?i)\bnothing (was|were) (changed|done)|no file, form or setting was seen to change`), func(t Truth, _ []string) bool {
-		return len(t.Files) == 0 && len(t.Settings) == 0 && !slices.ContainsFunc(t.Deeds, func(d Deed) bool { return d.Does == human.Typing || d.Does == human.Drag })
+		return len(t.Files) == 0 && len(t.Settings) == 0 && !slices.ContainsFunc(t.Acts, func(d Act) bool { return d.Does == human.Typing || d.Does == human.Drag })
 	}},
 	{regexp.MustCompile(`^Opened (.+?) and (?:closed it again|left it again with .+); nothing was done in it`), func(t Truth, said []string) bool { return slices.Contains(t.Idle, said[1]) }},
 	{regexp.MustCompile(`(?i)^as expected`), func(t Truth, _ []string) bool { return t.Met != nil && *t.Met }},
@@ -65,17 +65,17 @@ var rules = []rule{
 	{regexp.MustCompile(`^Settings clicked(?: in .+?)?: (.+)`), func(t Truth, said []string) bool {
 		for name := range strings.SplitSeq(said[1], ", ") {
 			name = strings.Trim(name, "“” ")
-			if !slices.ContainsFunc(t.Deeds, func(d Deed) bool { return strings.HasPrefix(name, d.On) && d.On != "" }) {
+			if !slices.ContainsFunc(t.Acts, func(d Act) bool { return strings.HasPrefix(name, d.On) && d.On != "" }) {
 				return false
 			}
 		}
 		return true
 	}},
 	{regexp.MustCompile(`^(?:Clicked|clicked) (?:\w+ )?(.+?)(?: in .+)?$`), func(t Truth, said []string) bool {
-		return slices.ContainsFunc(t.Deeds, func(d Deed) bool { return d.On != "" && strings.Contains(said[1], d.On) })
+		return slices.ContainsFunc(t.Acts, func(d Act) bool { return d.On != "" && strings.Contains(said[1], d.On) })
 	}},
 	{regexp.MustCompile(`^Text was typed into (.+?)(?: in .+)?$`), func(t Truth, said []string) bool {
-		return slices.ContainsFunc(t.Deeds, func(d Deed) bool { return d.Does == human.Typing && (d.On == "" || strings.Contains(said[1], d.On)) })
+		return slices.ContainsFunc(t.Acts, func(d Act) bool { return d.Does == human.Typing && (d.On == "" || strings.Contains(said[1], d.On)) })
 	}},
 }
 

@@ -1,11 +1,11 @@
-package desk_test
+package persons_test
 
 import (
 	"slices"
 	"testing"
 
 	"deskbell/backend/human"
-	"deskbell/build/corpus/desk"
+	"deskbell/build/corpus/persons"
 )
 
 func click(name string) human.Action {
@@ -21,8 +21,8 @@ func file(op, path, to string) human.Action {
 }
 
 func TestReadingActions(t *testing.T) {
-	truth := desk.Truth{
-		Deeds: []desk.Deed{
+	truth := persons.Truth{
+		Acts: []persons.Act{
 			{Does: human.Click, On: "Save"}, {Does: human.Click, On: "OK"}, {Does: human.Typing, On: "Display", Text: "2*3=", Shows: "6"}, {Does: human.MoveWindow},
 		},
 		Files: []human.FileChange{{Op: "moved", Path: "a.txt", To: "old"}, {Op: "deleted", Path: "b.txt"}},
@@ -31,7 +31,7 @@ func TestReadingActions(t *testing.T) {
 		click("Save"), click(""), click("Cancel"), {Type: human.Typing, Text: "2*3=", Value: "6", Element: &human.Element{Name: "Display"}},
 		file("renamed", "/home/a.txt", "/home/old/a.txt"), file("created", "/home/c.txt", ""),
 	})
-	if r.Deeds != 6 || r.Recorded != 4 || r.Targets != 3 || r.Named != 2 || r.Shown != 1 || r.ShownRightly != 1 {
+	if r.Acts != 6 || r.Recorded != 4 || r.Targets != 3 || r.Named != 2 || r.Shown != 1 || r.ShownRightly != 1 {
 		t.Errorf("the figures are %+v", r)
 	}
 	for what, is := range map[string][2][]string{
@@ -47,8 +47,8 @@ func TestReadingActions(t *testing.T) {
 
 func TestJudgingClaims(t *testing.T) {
 	met := true
-	truth := desk.Truth{
-		Deeds: []desk.Deed{{Does: human.Typing, On: "Name", Text: "x"}}, Met: &met, Dialogs: []string{"Rename"},
+	truth := persons.Truth{
+		Acts: []persons.Act{{Does: human.Typing, On: "Name", Text: "x"}}, Met: &met, Dialogs: []string{"Rename"},
 		Files: []human.FileChange{{Op: "renamed", Path: "a.txt", To: "b.txt"}, {Op: "created", Path: "c.txt"}, {Op: "moved", Path: "b.txt", To: "old"}},
 	}
 	for text, want := range map[string]string{
@@ -65,7 +65,7 @@ func TestJudgingClaims(t *testing.T) {
 		"Opened Settings and left it again with “Cancel”; nothing was done in it": "false",
 		"Something else that is not known here":                                   "not judged",
 	} {
-		var r desk.Reading
+		var r persons.Reading
 		truth.Claims(human.Report{Findings: []human.Finding{{Kind: "done", Text: text}}}, &r)
 		got := ""
 		switch {
