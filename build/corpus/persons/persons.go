@@ -102,7 +102,7 @@ func (d Act) names(a human.Action) bool {
 	return called(a.Element, d.On) && called(a.Target, d.To)
 }
 
-// targets says whether a act was done to something that has a name.
+// targets says whether an act was done to something that has a name.
 func (d Act) targets() bool {
 	switch d.Does {
 	case human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Typing:
