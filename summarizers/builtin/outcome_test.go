@@ -64,7 +64,7 @@ func TestOutcomesAreTold(t *testing.T) {
 		"a card that was moved": {
 			work("Board").add(human.Action{Type: human.Drag, Element: &human.Element{Role: "listitem", Name: "Renew certificate"}, Target: &human.Element{Role: "list", Name: "Done"}}),
 			"Renew certificate is in Done",
-			[]string{"As expected (“Renew certificate is in Done”): dragged item Renew certificate to list Done"}, nil,
+			[]string{"As expected (“Renew certificate is in Done”): moved “Renew certificate” to “Done”"}, nil,
 		},
 		"a file that may be the one": {
 			work("Files").file("created", "/d/invoices-2026-10.csv", ""), "A CSV file with the invoices of October",

@@ -14,6 +14,7 @@ type Claim struct {
 	not     map[string]bool    // words it says that there is none of
 	Says    map[string]Saying  // by verb; "is" where there is none
 	numbers []string
+	counted []string // words that a number stands before: what there are so many of
 	Paths   []string
 	Unreal  bool // it says what is wanted, or will be
 }
@@ -27,6 +28,7 @@ type Saying struct {
 var (
 	pathShape   = regexp.MustCompile(`(?:~|[A-Za-z]:|[\p{L}\p{N}._@+-]+)?(?:[/\\][\p{L}\p{N}._@+~-]+)+[/\\]?|[\p{L}\p{N}_@+~-][\p{L}\p{N}._@+~-]*\.[A-Za-z][A-Za-z0-9]{0,5}\b`)
 	numberShape = regexp.MustCompile(`\d+(?:[.,:]\d+)*%?`)
+	countShape  = regexp.MustCompile(`\d(?: of \d+)?(?:\s*[个条项名位]\s*|\s*%|\s+)(\pL*)`)
 	thousands   = regexp.MustCompile(`,(\d{3})\b`)
 )
 
@@ -179,6 +181,9 @@ func Claims(text string) Claim {
 			c.numbers = append(c.numbers, n)
 		}
 	}
+	for _, m := range countShape.FindAllStringSubmatch(rest, -1) {
+		c.counted = append(c.counted, stem(strings.ToLower(m[1])))
+	}
 	for _, clause := range clauses(rest) {
 		c.read(clause)
 	}
@@ -306,7 +311,7 @@ func (r *clause) chinese(run string) {
 		case zhIsFaint:
 			r.weigh(w, 0.3)
 		case zhIsNoun:
-			r.weigh(zhNouns[w], 1)
+			r.weigh(stem(zhNouns[w]), 1)
 		case zhIsWhole:
 			r.weigh(w, 0.5)
 		case zhIsBut:
@@ -463,7 +468,7 @@ func (e Claim) Compare(w Claim) Verdict {
 		return Unsaid
 	}
 	share, about := e.share(w)
-	if !about {
+	if !about || e.otherDeed(w) {
 		return Unsaid
 	}
 	yes, no, only := false, false, true
@@ -486,14 +491,34 @@ func (e Claim) Compare(w Claim) Verdict {
 	}
 	for _, n := range e.numbers {
 		if !slices.Contains(w.numbers, n) {
-			if len(w.numbers) > 0 {
+			if slices.ContainsFunc(e.counted, func(of string) bool { return slices.Contains(w.counted, of) }) {
 				return OtherNumber
 			}
-			return Unsaid
+			return Unsaid // of something else, as far as is known
 		}
 	}
 	return Agrees
 }
+
+// otherDeed says whether both claims say what was done, and none of it is the same: what came of one tells nothing of the other.
+func (e Claim) otherDeed(w Claim) bool {
+	mine, theirs := false, false
+	for what := range e.Says {
+		if !states[what] {
+			if _, both := w.Says[what]; both {
+				return false
+			}
+			mine = true
+		}
+	}
+	for what := range w.Says {
+		theirs = theirs || !states[what]
+	}
+	return mine && theirs
+}
+
+// states are verbs of how things stand, beside those of what is done.
+var states = map[string]bool{"is": true, "ok": true, "done": true, "exist": true}
 
 // share is how much of the words of a claim another has too, by weight, and whether they are about the same.
 func (e Claim) share(w Claim) (share float64, about bool) {

@@ -38,7 +38,7 @@ func (fs *Facts) Forms() []*Form {
 				keys = append(keys, [3]string{host, button, n})
 			}
 		}
-		if s.Secret && fs.signsIn(s) {
+		if s.Secret && fs.IsSignIn(s) {
 			keys = append(keys, [3]string{host, "", "\x00password"}) // however it is sent
 		}
 		page := [3]string{host, button, "\x00" + Place(s.On.Page.URL)}
@@ -56,7 +56,7 @@ func (fs *Facts) Forms() []*Form {
 			f = &Form{}
 			w.forms = append(w.forms, f)
 		}
-		f.Sends, f.Secret = append(f.Sends, s), f.Secret || s.Secret && fs.signsIn(s)
+		f.Sends, f.Secret = append(f.Sends, s), f.Secret || s.Secret && fs.IsSignIn(s)
 		for _, k := range append(keys, page, [3]string{"", "", "\x00" + strconv.Itoa(s.At)}) {
 			of[k] = f
 		}
@@ -101,9 +101,9 @@ func IsSearch(e *human.Element) bool {
 	return e != nil && (e.Role == "searchbox" || e.Tag == "input/search" || Searches(e.Name))
 }
 
-// signsIn says whether a form with a password is one to sign in with, and not one that sets a password or makes an
+// IsSignIn says whether a form with a password is one to sign in with, and not one that sets a password or makes an
 // account.
-func (fs *Facts) signsIn(s *Send) bool {
+func (fs *Facts) IsSignIn(s *Send) bool {
 	passwords := map[string]bool{}
 	for _, i := range s.Fields {
 		if a := fs.Actions[i]; IsPassword(a) && a.Element != nil {

@@ -32,7 +32,7 @@ var enUnreal = set(`should would could please will shall must need needs todo pe
 var enStop = set(`a an the of to in into on onto at by for from with as and or is are be been was were it its this that these those then there here
 	all both each every your you we i he she they our their his her my has have had do does did now also so but only just very see seen sees
 	shows shown show showing display displays displayed appear appears appeared visible message text screen window dialog page says said
-	say reads which who what new successfully`)
+	say reads listed which who what new successfully`)
 
 // enFaint are words of how something looks: they count for little.
 var enFaint = set(`green red blue yellow orange mark sign icon tick indicator badge banner label bar light color colour big small correct`)

@@ -26,7 +26,7 @@ var zhUnreal = zhWords(`需要 请 应该 应当 必须 准备 打算 计划 待
 
 // zhStop are words that tell nothing apart.
 var zhStop = zhWords(`看到 看见 能够 可以 显示 出现 提示 弹出 页面 窗口 界面 屏幕 对话框 消息 文字 字样 已经 所有 全部 一个 一条 这个 那个 并且 而且 以及 然后 其中 进行
-	的 了 和 与 在 到 把 将 并 为 中 里 上 下 个 一 被 有 是 会 能 后 已 均 都 也 就 从 对 给 我 你 他 它 们 其 该 这 那 或 及 内 并 且 处 得 地 着`)
+	共有 共 的 了 和 与 在 到 把 将 并 为 中 里 上 下 个 一 被 有 是 会 能 后 已 均 都 也 就 从 对 给 我 你 他 它 们 其 该 这 那 或 及 内 并 且 处 得 地 着`)
 
 // zhFaint are words of how something looks.
 var zhFaint = zhWords(`绿色 红色 蓝色 黄色 标识 标志 标记 图标 对勾 勾 横幅 指示灯 灯 按钮 正确`)

@@ -111,14 +111,19 @@ func (r *Result) met() bool {
 func (r *Result) outcome(text string, e facts.Claim, witnesses []observation, request human.Ref) Claim {
 	quoted := facts.Quote(text)
 	said := r.judge(text, e, witnesses)
-	if said.w == nil || said.w.kind < seenField {
-		if w, v := fieldSays(text, witnesses); w != nil {
-			said = judged{w, v}
+	if said.w == nil || said.w.kind <= seenField { // what was said counts more
+		ref, seen, v := r.meant(text, witnesses)
+		if ref == nil {
+			ref, seen, v = r.gotIn(e)
 		}
-	}
-	if said.w == nil {
-		if a, ok := r.dragged(text); ok {
-			return r.judgedAs(facts.Agrees, r.Described(a), 0.8, say("as-expected", quoted, r.Described(a)), a.Ref(), request)
+		if up := false; ref == nil {
+			if ref, seen, v, up = r.wentUp(e); up && ref == nil {
+				return r.judgedAs(facts.Unsaid, Phrase{}, 0.6, say("recording-does-not-confirm", quoted), request)
+			}
+		}
+		if ref != nil {
+			key := map[facts.Verdict]string{facts.Agrees: "as-expected", facts.Differs: "expected-but"}[v]
+			return r.judgedAs(v, seen, 0.9, say(key, quoted, seen), *ref, request)
 		}
 	}
 	if d := r.unwanted(e); d != nil {
@@ -243,6 +248,8 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 		evidence = append(evidence, f.Last().Ref())
 		what, brief = append(what, r.lastChange(f)), append(brief, r.fileBrief(f))
 		switch {
+		case gone && f.Now != "" && slices.ContainsFunc(f.Ops, func(a facts.Action) bool { return a.File != nil && a.File.Op == "deleted" }):
+			return but(f, facts.Refs(f.Ops...)...) // it came back
 		case gone && f.Now != "":
 			return Claim{}, false
 		case !gone && f.Now == "":
@@ -264,8 +271,8 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 
 // wantsGone says whether files are expected not to be there.
 func wantsGone(e facts.Claim) bool {
-	deleted := e.Says["delete"]
-	return deleted != (facts.Saying{}) && !deleted.Contrary || e.Says["exist"].Contrary || e.Says["create"].Contrary
+	deleted, says := e.Says["delete"]
+	return says && !deleted.Contrary || e.Says["exist"].Contrary || e.Says["create"].Contrary
 }
 
 // spacedNames are the files that a text names with spaces in their names, which are known once they are seen, and the
@@ -273,7 +280,7 @@ func wantsGone(e facts.Claim) bool {
 func (r *Result) spacedNames(text string, paths []string) (hits []*facts.File, left []string) {
 	left = slices.Clone(paths)
 	for _, f := range r.Made() {
-		if n := facts.BaseName(cmp.Or(f.Now, f.Was)); strings.ContainsAny(n, " ,()“”") && strings.Contains(text, n) {
+		if n := facts.BaseName(cmp.Or(f.Now, f.Was)); (strings.ContainsAny(n, " ,()“”") || facts.HasHan(n)) && strings.Contains(text, n) {
 			hits = append(hits, f)
 			left = slices.DeleteFunc(left, func(p string) bool { return strings.Contains(n, p) })
 		}
@@ -330,38 +337,12 @@ func (r *Result) beside(text string, hits []*facts.File) float64 {
 	rest := 0.0
 	for w, weight := range facts.Claims(text).Words {
 		switch w {
-		case "!save", "!create", "!exist", "!export", "!delete", "!rename", "!move", "!copy", "!change", "!ok", "!receive", "file", "folder", "contain", "document", "文档", "目录":
+		case "!save", "!create", "!exist", "!export", "!delete", "!rename", "!move", "!copy", "!change", "!ok", "!receive", "fil", "folder", "contain", "document", "文档", "目录":
 		default:
 			rest += weight
 		}
 	}
 	return rest
-}
-
-var fieldShape = regexp.MustCompile(`(?i)^(?:the\s+)?([\p{L}\p{N}_ ]+?)(?:\s+(?:is|are|equals|reads|says|=)\s+|\s*[=:：]\s*|为|是)(.+)$`)
-
-// fieldSays holds an expectation of the form FIELD is VALUE against the field of that name, if there is one.
-func fieldSays(text string, witnesses []observation) (*observation, facts.Verdict) {
-	m := fieldShape.FindStringSubmatch(strings.TrimRight(strings.TrimSpace(text), ".。"))
-	if m == nil {
-		return nil, facts.Unsaid
-	}
-	field, value := facts.Flat(m[1]), facts.Flat(m[2])
-	for i := range witnesses { // the latest come first
-		w := &witnesses[i]
-		if w.kind != seenField || facts.Flat(w.field) != field || strings.TrimSpace(value) == "" {
-			continue
-		}
-		is := facts.Flat(w.text)
-		switch {
-		case is == value:
-			return w, facts.Agrees
-		case strings.Contains(is, value) || strings.Contains(value, is) || facts.StartsWith(m[2], facts.EnValueNot, facts.ZhValueNot):
-			return nil, facts.Unsaid // more or less than that, or all but that: who knows
-		}
-		return w, facts.Differs
-	}
-	return nil, facts.Unsaid
 }
 
 // unwanted is the last dialog that spoke of an error, where none was expected.
@@ -380,21 +361,6 @@ func (r *Result) unwanted(e facts.Claim) (found *facts.Dialog) {
 		}
 	}
 	return found
-}
-
-// dragged is the last drag between two things that an expectation names both.
-func (r *Result) dragged(text string) (found facts.Action, ok bool) {
-	low := facts.Flat(text)
-	named := func(e *human.Element) bool {
-		n := facts.ElementName(e)
-		return len([]rune(n)) > 1 && (strings.Contains(low, facts.Flat(n)) || facts.HasHan(n) && strings.Contains(text, n))
-	}
-	for _, a := range r.Actions {
-		if a.Type == human.Drag && named(a.Element) && named(a.Target) && facts.ElementName(a.Element) != facts.ElementName(a.Target) {
-			found, ok = a, true
-		}
-	}
-	return found, ok && !facts.Claims(text).Contrary()
 }
 
 var kindShape = regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{N}]|\p{Han})(pdf|csv|tsv|txt|png|jpe?g|svg|xlsx?|docx?|pptx?|odt|ods|json|xml|html?|zip|mp3|mp4|excel|word)(?:$|[^\p{L}\p{N}]|\p{Han})`)

@@ -356,6 +356,7 @@ var sentences = map[string]sentence{
 	"as-was-expected":            {"%s, as expected", "%s，符合预期"},
 	"in-programs":                {"%s in %s", "在 %[2]s 中%[1]s"},
 	"line-worked-on":             {"Worked on %s", "在 %s 上进行了操作"},
+	"line-nothing-certain":       {"Worked on this: %s", "进行了操作：%s"},
 	"line-no-work":               {"Nothing was recorded: %s", "没有录制到操作：%s"},
 	"worked-for-in":              {"Worked for %[2]s in %[1]s.", "操作过的程序：%[1]s，用时 %[2]s。"},
 	"worked-in":                  {"Worked in %s.", "操作过的程序：%s。"},

@@ -208,6 +208,9 @@ func (r *report) looked() string {
 		return r.say("line-worked-on", r.list(apps[:min(len(apps), maxApps)]))
 	}
 	key := "line-no-work"
+	if len(r.Actions) > 0 {
+		key = "line-nothing-certain"
+	}
 	if slices.ContainsFunc(r.In.Recordings, func(rec summarizers.Recorded) bool { return unseen(&rec) }) {
 		key = "line-not-seen"
 	}

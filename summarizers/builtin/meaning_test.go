@@ -1,0 +1,178 @@
+package builtin
+
+import (
+	"strconv"
+	"testing"
+
+	"deskbell/backend/human"
+	"deskbell/summarizers"
+	"deskbell/summarizers/builtin/facts"
+	"deskbell/summarizers/builtin/find"
+	"deskbell/summarizers/builtin/say"
+)
+
+// What was expected is held against what happened by what both mean: in either order of words, in English and Chinese. What is not
+// certain is not seen.
+func TestExpectationsAreComparedByMeaning(t *testing.T) {
+	const (
+		met     = "met"
+		notMet  = "not met"
+		notSeen = "not seen"
+	)
+	page := func(title string) *surfer {
+		return surf("https://app.example/", "Start").goes("link", "https://app.example/x", title, 200)
+	}
+	start := func() *surfer { return surf("https://app.example/", "Start") }
+	drag := func(from, to string) *surfer {
+		return start().add(human.Action{Type: human.Drag, Element: el("listitem", from), Target: el("list", to)})
+	}
+	signIn := func(title string, status int) *surfer {
+		return surf("https://app.example/login", "Sign in").typed("E-mail", 9).password("Password").click("button", "Sign in").goes("form", "https://app.example/home", title, status)
+	}
+	files := func() *worker { return work("Files") }
+	for _, tt := range []struct {
+		expected string
+		happened interface{ given() summarizers.Input }
+		want     string
+	}{
+		// Renamed.
+		{"plan.txt is renamed to plan-2027.txt", files().file("renamed", "/w/plan.txt", "/w/plan-2027.txt"), met},
+		{"Rename plan.txt to plan-2027.txt", files().file("renamed", "/w/plan.txt", "/w/plan-2027.txt"), met},
+		{"把 plan.txt 重命名为 plan-2027.txt", files().file("renamed", "/w/plan.txt", "/w/plan-2027.txt"), met},
+		{"plan-2027.txt is the new name of plan.txt", files().file("renamed", "/w/plan.txt", "/w/plan-2027.txt"), met},
+		{"plan.txt is renamed to plan-2027.txt", files().file("renamed", "/w/plan.txt", "/w/plan-2026.txt"), notMet},
+		{"plan.txt is renamed to plan-2027.txt", files().file("renamed", "/w/other.txt", "/w/other-2.txt"), notSeen},
+		{"plan.txt is renamed to plan-2027.txt", files().click("button", "Rename"), notSeen},
+		{"The list Q3 leads is renamed to Q4 leads", page("Q4 leads - Lists"), notSeen},
+		{"The list is called Q4 leads", page("Renamed the list to Q4 leads"), met},
+		{"列表已改名为“第四季度”", start().click("button", "改名").dialog("alert", "列表已改名为“第四季度”", true), met},
+		// Moved.
+		{"Fix invoice bug is in Done", drag("Fix invoice bug", "Done"), met},
+		{"Done contains Fix invoice bug", drag("Fix invoice bug", "Done"), met},
+		{"The card Fix invoice bug was moved to Done", drag("Fix invoice bug", "Done"), met},
+		{"“Fix invoice bug”已移到“Done”", drag("Fix invoice bug", "Done"), met},
+		{"卡片“修复发票”移动到“已完成”", drag("修复发票", "已完成"), met},
+		{"“已完成”里有“修复发票”", drag("修复发票", "已完成"), met},
+		{"Fix invoice bug is in Done", drag("Fix invoice bug", "Review"), notMet},
+		{"“修复发票”移动到“已完成”", drag("修复发票", "审核中"), notMet},
+		{"Fix invoice bug is in Done", drag("Update docs", "Done"), notSeen},
+		{"Fix invoice bug is in Done", drag("Update docs", "Review"), notSeen},
+		{"Done contains Fix invoice bug", drag("Fix invoice bug", ""), notSeen},
+		{"invoice-77.txt is in the folder paid", files().file("renamed", "/w/invoice-77.txt", "/w/paid/invoice-77.txt"), met},
+		{"文件 invoice-77.txt 移到 paid 文件夹", files().file("renamed", "/w/invoice-77.txt", "/w/paid/invoice-77.txt"), met},
+		{"invoice-77.txt is in the folder paid", files().file("renamed", "/w/invoice-77.txt", "/w/open/invoice-77.txt"), notMet},
+		// Created.
+		{"report.pdf is created", files().file("created", "/w/report.pdf", ""), met},
+		{"There is a file report.pdf", files().file("created", "/w/report.pdf", ""), met},
+		{"新建 report.pdf", files().file("created", "/w/report.pdf", ""), met},
+		{"report.pdf is created", files().file("created", "/w/report.pdf", "").file("deleted", "/w/report.pdf", ""), notMet},
+		{"report.pdf is created", files().click("button", "Export"), notSeen},
+		{"A ticket was created", page("Ticket T-20 created"), met},
+		{"Created: a ticket", page("Ticket T-20 created"), met},
+		{"工单已创建", page("Ticket T-20 created"), notSeen}, // ticket is not among the words of both languages
+		{"订单已创建", page("Order 17 created"), met},
+		{"A ticket was created", start().click("button", "Create ticket"), notSeen},
+		{"A ticket was created", start().click("button", "Create ticket").dialog("alert", "The ticket could not be created", true), notMet},
+		// Deleted.
+		{"old.log is deleted", files().file("deleted", "/w/old.log", ""), met},
+		{"old.log 已删除", files().file("deleted", "/w/old.log", ""), met},
+		{"删除 old.log", files().file("deleted", "/w/old.log", ""), met},
+		{"old.log is gone", files().file("deleted", "/w/old.log", "").file("created", "/w/old.log", ""), notMet},
+		{"old.log is deleted", files().file("deleted", "/w/new.log", ""), notSeen},
+		{"The project Atlas is gone", start().click("button", "Delete").dialog("confirm", "Delete Atlas?", false), notSeen},
+		{"The project Atlas is deleted", start().click("button", "Delete").dialog("confirm", "Delete Atlas?", true), notSeen},
+		{"The project Atlas is deleted", start().click("button", "Delete").dialog("confirm", "Delete Atlas?", true).goes("script", "https://app.example/p", "Project Atlas deleted", 200), met},
+		{"用户已删除", page("用户已删除"), met},
+		{"用户已删除", page("用户未删除"), notMet},
+		// Appears, vanishes.
+		{"The message “Payment received” appears", start().dialog("alert", "Payment received", true), met},
+		{"出现“支付成功”", page("支付成功"), met},
+		{"“支付成功”出现", page("支付成功"), met},
+		{"No error appears", start().click("button", "Run"), notSeen},
+		{"No errors are shown", page("3 errors"), notMet},
+		{"The warning is gone", start().click("button", "Dismiss"), notSeen},
+		// Equals.
+		{"Status is Healthy", start().pick("status", "Healthy"), met},
+		{"Healthy is the status", start().pick("status", "Healthy"), met},
+		{"状态为正常", start().pick("状态", "正常"), met},
+		{"Status is Healthy", start().pick("status", "Degraded"), notMet},
+		{"状态为正常", start().pick("状态", "异常"), notMet},
+		{"Status is Healthy", start().pick("region", "Degraded"), notSeen},
+		{"Total is 1,200.00", start().pick("total", "1200"), met},
+		{"Total is 1200", start().pick("total", "1300"), notMet},
+		{"总额为 1200", start().pick("总额", "1300"), notMet},
+		// Contains.
+		{"The notes contain “release 4”", start().pick("notes", "Shipped with release 4 on Monday"), met},
+		{"“release 4” is in the notes", start().pick("notes", "Shipped with release 4 on Monday"), met},
+		{"备注包含“急件”", start().pick("备注", "此单为急件"), met},
+		{"The notes contain “release 5”", start().pick("notes", "Shipped with release 4"), notSeen}, // there may be more of them
+		// Counts.
+		{"3 users are listed", start().pick("users", "3"), met},
+		{"3 users are listed", page("3 users"), met},
+		{"共有 3 个用户", page("用户：3"), met},
+		{"3 users are listed", start().pick("users", "5"), notMet},
+		// Signing in.
+		{"Signed in", signIn("Overview", 200), met},
+		{"登录成功", signIn("Overview", 200), met},
+		{"The operator is logged in", signIn("Overview", 200), met},
+		{"Signed in", signIn("Sign in failed", 401), notMet},
+		{"Signed in", surf("https://app.example/login", "Sign in").password("Password").click("button", "Sign in"), notSeen},
+		{"Signed in", surf("https://app.example/login", "Sign in").password("Password"), notSeen},
+		// Sent.
+		{"The message is sent", start().typed("Message", 9).click("button", "Send").dialog("alert", "Message sent", true), met},
+		{"消息已发送", start().typed("消息", 9).click("button", "发送").dialog("alert", "消息已发送", true), met},
+		{"The message is sent", start().typed("Message", 9).click("button", "Send"), notSeen},
+		{"The message is sent", start().typed("Message", 9).click("button", "Send").dialog("alert", "Message not sent", true), notMet},
+		{"Survey sent", start().typed("Company", 4), notSeen},
+		// Uploaded.
+		{"cv.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048), notSeen},
+		{"cv.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Upload").goes("form", "https://app.example/done", "cv.pdf uploaded", 200), met},
+		{"cv.pdf 已上传", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Upload").goes("form", "https://app.example/done", "cv.pdf uploaded", 200), met},
+		{"cv.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Upload").goes("form", "https://app.example/done", "Payload too large", 413), notMet},
+		// Switched on and off.
+		{"Two-factor is enabled", start().check("Two-factor", "checked").click("button", "Save").dialog("alert", "Two-factor enabled", true), met},
+		{"双重验证已启用", page("双重验证已启用"), met},
+		{"Two-factor is enabled", start().check("Two-factor", "unchecked"), notSeen},
+		{"The account is disabled", page("Account disabled"), met},
+		{"The account is disabled", page("Account enabled"), notMet},
+		{"账户已停用", page("Account disabled"), met},
+		// Not certain.
+		{"All tests passed", page("Tests"), notSeen},
+		{"The export should be finished", page("Export"), notSeen},
+		{"The domain is verified", page("Verify your domain"), notSeen},
+		{"Invoice 17 is paid", page("Invoice 18 paid"), notSeen},
+		{"Invoice 17 is paid", page("Invoice 17 not paid"), notMet},
+		{"发票 17 已支付", page("Invoice 17 paid"), met},
+		{"The server answers", start().goes("address", "https://app.example/y", "Bad gateway", 502), notSeen},
+	} {
+		in := tt.happened.given()
+		in.Operation.Details = []byte(`{"expected_outcome":` + strconv.Quote(tt.expected) + `}`)
+		for _, lang := range []string{say.English, say.Chinese} {
+			in.Language = lang
+			fs, err := facts.Read(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := find.Joined.In(t.Context(), fs, nil)
+			if err != nil || len(found.Outcomes) == 0 {
+				t.Errorf("%q: %d outcomes, %v", tt.expected, len(found.Outcomes), err)
+				continue
+			}
+			got := met
+			for _, v := range found.Outcomes {
+				switch {
+				case v == facts.Unsaid:
+					got = notSeen
+				case v != facts.Agrees && got == met:
+					got = notMet
+				}
+			}
+			if got != tt.want && lang == say.English {
+				t.Errorf("%q is %s, want %s", tt.expected, got, tt.want)
+			}
+		}
+	}
+}
+
+func (s *surfer) given() summarizers.Input { return s.in }
+func (w *worker) given() summarizers.Input { return w.input(say.English) }
