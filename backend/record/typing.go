@@ -233,7 +233,7 @@ func (t *typing) readAgain(r *run) bool {
 // what the window shows where keys go into no field. It says whether the answer is to be waited for.
 func (t *typing) readOutcome(r *run) bool {
 	oneLine := r.entered > 0 && r.valued && !slices.Contains(r.element.States, "multiline")
-	if r.outcome.again || r.sure || r.goesOn || len(r.texts) == 0 && !(oneLine && r.suspect == "") || len(t.runs) > 1 {
+	if r.outcome.again || r.sure || r.goesOn || len(r.texts) == 0 && (!oneLine || r.suspect != "") || len(t.runs) > 1 {
 		return false
 	}
 	r.outcome.again = true

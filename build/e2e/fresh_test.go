@@ -133,7 +133,7 @@ func (l *lab) record(t *testing.T, cases []fresh.Case) {
 				l.results = append(l.results, r)
 				l.mu.Unlock()
 				r.trouble = "the person did not finish"
-				l.one(t, at.study.in(t), at.bench, r)
+				l.one(t, at.in(t), at.bench, r)
 				r.trouble = ""
 			})
 		}

@@ -243,10 +243,10 @@ func (s *spec) clicks(m *move) {
 	}
 	call := map[human.ActionType]string{human.Click: "click", human.DoubleClick: "dblclick", human.TripleClick: "dblclick"}[m.Type]
 	var args []string
-	switch {
-	case m.Button == 3:
+	switch m.Button {
+	case 3:
 		call = "rightclick"
-	case m.Button == 2:
+	case 2:
 		s.note(human.Sayf("Clicks with the middle button are left out."))
 		return
 	}

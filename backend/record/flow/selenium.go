@@ -264,7 +264,7 @@ func (s *project) does(m *move) {
 	case human.Click, human.DoubleClick, human.TripleClick:
 		s.clicks(m)
 	case human.Check:
-		if css := styled(m.Element); css != nil && len(css) == 1 {
+		if css := styled(m.Element); len(css) == 1 {
 			s.add("executeScript", "return "+fmt.Sprintf(checkScript, descend, jsonText(css), len(m.Values) == 0 || m.Values[0] != "unchecked"), "")
 		} else {
 			s.on(m, "click", "")

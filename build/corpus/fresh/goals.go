@@ -309,13 +309,10 @@ func approve(g *gen) {
 
 func moveCard(g *gen) {
 	var columns []Block
-	var names []string
 	for _, c := range g.t.columns {
 		var cards []Block
 		for range 1 + g.IntN(3) {
-			n := g.thing()
-			names = append(names, n)
-			cards = append(cards, Block{"name": n})
+			cards = append(cards, Block{"name": g.thing()})
 		}
 		columns = append(columns, Block{"name": c, "cards": cards})
 	}

@@ -120,6 +120,11 @@ func weigh(s string, t Truth) (verdict, why string) {
 	if mildly.MatchString(bare) {
 		return "open", ""
 	}
+	return weighDone(bare, t, is)
+}
+
+// weighDone weighs a sentence that says that something was done, or was not.
+func weighDone(bare string, t Truth, is func(ok bool, why string) (string, string)) (verdict, why string) {
 	for verb, words := range says {
 		if !words.MatchString(bare) {
 			continue

@@ -1,8 +1,5 @@
 package fresh
 
-// Languages of the pages.
-var tongues = []string{"en", "zh", "de", "ar"}
-
 type tongue struct {
 	adjectives, nouns, people, cities, columns, states, notes []string
 	words                                                     map[string]string

@@ -215,9 +215,6 @@ func (r *Result) judge(text string, e facts.Claim, witnesses []observation) (out
 func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request human.Ref) (Claim, bool) {
 	quoted := facts.Quote(text)
 	gone, kept := wantsGone(e), e.Says["change"].Contrary || e.Says["delete"].Contrary
-	but := func(f *facts.File, evidence ...human.Ref) (Claim, bool) {
-		return r.judgedAs(facts.Differs, r.fileBrief(f), 0.9, say("expected-but", quoted, r.lastChange(f)), append(evidence, request)...), true
-	}
 	hits, paths := r.spacedNames(text, e.Paths)
 	var near *facts.File
 	for _, p := range paths {
@@ -227,7 +224,7 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 		}
 		switch {
 		case hit == nil && was != nil && was.Now != "" && !gone && !kept:
-			return but(was, facts.Refs(was.Ops...)...)
+			return r.judgedAs(facts.Differs, r.fileBrief(was), 0.9, say("expected-but", quoted, r.lastChange(was)), append(facts.Refs(was.Ops...), request)...), true
 		case hit != nil && !slices.Contains(hits, hit):
 			hits = append(hits, hit)
 		case hit != nil || facts.IsFolder(p):
@@ -240,6 +237,15 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 	}
 	if len(hits) == 0 {
 		return Claim{}, false
+	}
+	return r.filesOutcome(text, hits, gone, kept, said, request)
+}
+
+// filesOutcome judges an expectation that names files which were seen: that they are there, or gone.
+func (r *Result) filesOutcome(text string, hits []*facts.File, gone, kept bool, said judged, request human.Ref) (Claim, bool) {
+	quoted := facts.Quote(text)
+	but := func(f *facts.File, evidence ...human.Ref) (Claim, bool) {
+		return r.judgedAs(facts.Differs, r.fileBrief(f), 0.9, say("expected-but", quoted, r.lastChange(f)), append(evidence, request)...), true
 	}
 	rest := r.beside(text, hits)
 	var evidence []human.Ref
