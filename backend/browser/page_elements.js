@@ -144,10 +144,12 @@
       return longest !== '';
     }
   }
-  const index = new Index(document);
+  let last = new Index(document);
+  /** The index of the document: a popup's first, empty one is replaced without a new world. */
+  const index = () => (last.root === document ? last : (last = new Index(document)));
   useLabels((field) => {
-    index.build();
-    return index.labels.get(field) || [];
+    index().build();
+    return index().labels.get(field) || [];
   });
 
   function quoted(text) {
@@ -173,8 +175,8 @@
   }
 
   function shadowsIn(root) {
-    index.build();
-    const all = index.shadows();
+    index().build();
+    const all = index().shadows();
     return root === document ? all : all.filter((s) => lies(s, root));
   }
 
@@ -282,12 +284,12 @@
     const push = (s, ...more) => s && s.length <= 500 && !lists.some((l) => l.at(-1) === s) && lists.push([...above, s, ...more]);
     const own = anchor(e, root);
     if (own[0] === '[') push(own);
-    index.build();
+    index().build();
     let worth = true; // to look for the text, which is to read that of the whole page
     // Runners write spaces that do not break, beside others, in their own way.
     if (name && name.length <= 150 && role !== 'generic' && !/\[\s*\w+\s*=|\u00a0(?:\s|$)|(?:^|\s)\u00a0/.test(name)) {
-      if (index.unique(e, role, name)) lists.push([`aria/${name}[role="${role}"]`]);
-      worth = !index.large || (selectorOf(role) === '' && lists.length === 0);
+      if (index().unique(e, role, name)) lists.push([`aria/${name}[role="${role}"]`]);
+      worth = !index().large || (selectorOf(role) === '' && lists.length === 0);
     }
     const tag = CSS.escape(tagOf.call(e));
     const only = (selector) => alone(root, selector, e) && push(selector);
@@ -313,7 +315,7 @@
     for (const called of given(e).slice(0, 2)) by(called);
     const scarce = () => lists.length < 2;
     if (scarce()) for (const c of attr(e, 'class').split(/\s+/).filter((c) => c && !generated(c)).slice(0, 4)) if (scarce()) only(`${tag}.${CSS.escape(c)}`);
-    if (scarce() && root === document && !index.large) push(prefixed(inRow(e)));
+    if (scarce() && root === document && !index().large) push(prefixed(inRow(e)));
     const way = path(e, root);
     push(way.css);
     if (scarce() && root === document) push(prefixed(way.xpath));
@@ -531,5 +533,5 @@
     return answering || first;
   }
 
-  return { describe, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index.hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { describe, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

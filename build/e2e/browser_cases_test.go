@@ -518,7 +518,7 @@ var browserCases = []browserCase{
 		p.drags(x, y, x+148, y)
 	}, sees: "volume 4", want: `
 		open_page address /drag.html
-		drag slider "Volume" to generic`},
+		drag slider "Volume" to generic "track"`},
 	{name: "a menu that opens under the pointer, by style", page: "/hover.html", act: func(p *surfer) {
 		p.rests("nav a|Products")
 		p.clicks("a|Lamps")
@@ -675,7 +675,7 @@ var browserCases = []browserCase{
 		navigate fragment /names.html#logo <- click link "Company logo"
 		click button "⚙"
 		click tab "Map"
-		click generic
+		click generic "Just a box"
 		click button "Old name"
 		click button "More"
 		click switch "Airplane mode"`},
