@@ -113,9 +113,13 @@ func TestTargets(t *testing.T) {
 		}
 		return
 	}
+	count := 150
+	if testing.Short() {
+		count = 50
+	}
 	for name, html := range map[string]string{
-		fmt.Sprintf("careless components, seed %d", seed): newGenerator(seed).poorPage(150),
-		fmt.Sprintf("all components, seed %d", seed):      newGenerator(seed).page(150),
+		fmt.Sprintf("careless components, seed %d", seed): newGenerator(seed).poorPage(count),
+		fmt.Sprintf("all components, seed %d", seed):      newGenerator(seed).page(count),
 	} {
 		useful, all := c.open(t, html).measured(gather)
 		report(name, useful, all)
