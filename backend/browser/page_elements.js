@@ -157,7 +157,7 @@
   }
 
   /**
-   * Whether an id, a class or the like looks as if a program made it up, and will make it up anew: it counts, or it is
+   * Whether an id, a class or the like looks as if a program made it up, and will make up another: it counts, or it is
    * no row of words.
    */
   function generated(id) {
