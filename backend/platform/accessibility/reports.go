@@ -212,8 +212,10 @@ func (r *reporter) take(s *dbus.Signal, at int64, writes bool) {
 			held := r.holding(of) // first: what is typed meanwhile has changed it
 			e := r.looked(of, human.FocusMoved, at)
 			r.send(e)
+			if _, known := r.held[of]; !known || of != r.focused { // some say it again, when the first keys have arrived already
+				r.remember(of, e.Window, held)
+			}
 			r.focused = of
-			r.remember(of, e.Window, held)
 		}
 		return
 	}
