@@ -43,12 +43,13 @@ EXAMPLES = docs/examples
 WINE     = ./backend/platform/windows ./backend/platform/folders ./backend/platform/processes ./backend/platform/pty ./backend/record/masking ./backend/plugins ./backend/store/keychain ./backend/app:OnWindows
 APART    = env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS
 # Tested without the race detector, under which they take ten times as long: those that start no goroutine (whoever calls
-# them from several is tested with it), and the plug-ins, each of which is begun by a copy of the test's own process.
-RACELESS = backend/plugins|backend/gate(/(rules|shell|sql))?|backend/record/guide|summarizers/(builtin|prompt)
+# them from several is tested with it), and, but for `make test-all`, what begins copies of the test's own process: the plug-ins
+# and the app, whose servers take most of a second to begin under it.
+RACELESS = $(if $(FULL),,backend/app|)backend/plugins|backend/gate(/(rules|shell|sql))?|backend/record/guide|summarizers/(builtin|prompt)
 # SQLite, translated from C, is what takes so long under the race detector. It guards its own memory; what calls it is watched.
 RACE     = -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
 # Whose tests take longest: they begin first, so that none is left over for one processor.
-SLOW     = app browser transport/mcp transport/api platform/accessibility store/sqlite transport/mcpproxy
+SLOW     = browser transport/mcp transport/api platform/accessibility store/sqlite transport/mcpproxy
 CRASHERS = $(shell grep -rls '^func TestCrash' --include='*_test.go' backend build | xargs -rn1 dirname | sort -u | sed 's,^,./,')
 
 # Folders are named beside their files, so that a deleted file is noticed too.
@@ -186,8 +187,8 @@ test-frontend: build/.stamps/messages
 
 test-go: frontend/dist/index.html setup-test
 	# Four packages at a time, and of each four tests that agree to it: many wait for X servers, browsers and processes.
-	$(APART) build/scripts/in-memory $(GO_TEST) $(RACE) $(SHORT) -p 4 -parallel 4 -timeout 15m $(SLOW:%=./backend/%) $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -vE '/($(RACELESS))$$')
-	$(APART) build/scripts/in-memory $(GO_TEST) -p 4 -timeout 15m $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -E '/($(RACELESS))$$')
+	$(APART) build/scripts/in-memory $(GO_TEST) $(RACE) $(SHORT) -p 4 -parallel 4 -timeout 25m $(SLOW:%=./backend/%) $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -vE '/($(RACELESS))$$')
+	$(APART) build/scripts/in-memory $(GO_TEST) -p 4 -parallel 4 -timeout 25m $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -E '/($(RACELESS))$$')
 	# The hook library crashes where there is no display, so its tests are built only when asked for.
 	$(APART) xvfb-run -a $(GO_TEST),hooktest ./backend/platform/input/hook
 

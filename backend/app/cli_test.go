@@ -93,7 +93,7 @@ func TestServeSaysOneLineAndStopsInOrder(t *testing.T) {
 // waitFor asks until something is so.
 func waitFor(t testing.TB, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !so(); <-time.After(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !so(); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}
