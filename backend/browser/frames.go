@@ -386,7 +386,7 @@ func (t *tab) deliver(f *frame, e human.RecordedEvent) {
 		})
 	}
 	switch e.Type {
-	case human.PageScrolled, human.PageHover, human.PageCopied:
+	case human.PageScrolled, human.PageHover, human.PageCopied, human.PageMessage:
 	default:
 		t.last = action{ref: l.ref, at: e.At, kind: e.Type}
 	}

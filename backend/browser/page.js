@@ -1,7 +1,7 @@
 // The recorder's part in a page. It runs in a world of its own in every frame: it shares the document with the page and
 // nothing else, adds nothing to it, and listens before the page does. It tells of what a person did (trusted events
 // only), with secrets hidden before anything is sent, and reads no layout while an event is handled.
-(function (send, config, secretsOf, namesOf, elementsOf, takeOf, fieldsOf, looksOf, hoverOf) {
+(function (send, config, secretsOf, namesOf, elementsOf, takeOf, fieldsOf, looksOf, hoverOf, messagesOf) {
   'use strict';
 
   if (Object.hasOwn(globalThis, 'deskbell')) {
@@ -60,6 +60,7 @@
 
   const fields = fieldsOf(secrets, elements, tell, sight);
   const hover = hoverOf(elements, tell, sight);
+  const messages = messagesOf(secrets, elements, tell);
   const looks = looksOf(secrets, elements, fields);
   const { take } = takeOf(secrets, elements);
   const { secretRects } = looks;
@@ -121,6 +122,7 @@
     if (simulated && event.timeStamp - acted < 150) return; // made of a key
     if (kind === 'click' && press && press.clicked) return; // made of the click on a label
     acted = event.timeStamp;
+    messages.acted();
     if (press && (press.dragged || (kind === 'auxclick' && button === 3 && press.menu))) return;
     if (press && kind === 'contextmenu') press.menu = true;
     if (press && kind === 'click') press.clicked = true;
@@ -209,6 +211,7 @@
     const same = elements.isActing(press.e) && meant(event.composedPath()) === press.e;
     if (!taken && (selects || same)) return;
     press.dragged = true;
+    messages.acted();
     Object.assign(press, { now: { x: event.clientX, y: event.clientY }, hit: event.composedPath()[0] });
     if (!aim || Math.hypot(aim.x - event.clientX, aim.y - event.clientY) > 10) look(press); // may lay the page out, once for a drag
     const from = { x: Math.floor(press.x), y: Math.floor(press.y) };
@@ -228,6 +231,7 @@
     }
     const to = { to_x: Math.floor(event.clientX), to_y: Math.floor(event.clientY), target: aim ? aim.element : describe(way[0] instanceof Element ? way[0] : e) };
     if (drag) drag.dropped = true;
+    messages.acted();
     tell(event.timeStamp, { type: 'page_drag', button: 1, modifiers: modifiers(event), page: place(event), ...(drag ? drag.from : {}), ...to });
   }
 
@@ -292,6 +296,7 @@
       if (letter && name !== ' ' && !commands(at)) return pictures.has(elements.tagOf.call(at)) ? fields.unseen(event, at) : undefined;
     }
     hover.pressed();
+    messages.acted();
     const told = () => tell(event.timeStamp, { type: 'page_key', key: name, modifiers: modifiers(event), repeat: event.repeat || undefined, element });
     const element = keyed(e, event.timeStamp);
     if (name === 'Enter' && several && !command) {
@@ -410,7 +415,10 @@
       fields.input(event, way[0]);
     },
     beforeinput: (event) => fields.before(event, inner(event)),
-    change: (event) => fields.changed(inner(event)),
+    change(event) {
+      messages.acted();
+      fields.changed(inner(event));
+    },
     compositionstart: (event) => fields.composing(inner(event), true),
     compositionend: (event) => fields.composing(inner(event), false),
     focusin(event) {
@@ -422,7 +430,11 @@
       fields.attend(e);
     },
     focusout: (event) => fields.end(inner(event)),
-    submit: () => fields.end(null),
+    submit() {
+      messages.acted();
+      fields.end(null);
+    },
+    invalid: messages.invalid,
     wheel: (event) => intend(event, event.composedPath()),
     touchmove: (event) => intend(event, null),
     scroll: scrolled,
@@ -449,7 +461,10 @@
     focus: (event) => event.target === window && fronted(event),
     pagehide: () => fields.end(null),
     resize: () => (size = null),
-    load: () => requestIdleCallback(hover.search),
+    load() {
+      requestIdleCallback(hover.search);
+      requestIdleCallback(messages.loaded, { timeout: 500 });
+    },
   };
   const leaving = only((event) => !event.destination.sameDocument && fields.end(null));
   const listeners = {};
@@ -466,6 +481,7 @@
   /** Tells what was held back until it comes to rest. */
   function flush() {
     fields.end(null);
+    messages.rests();
     for (const timer of scrollers.values()) clearTimeout(timer);
     scrollers.clear();
     for (const e of [...resting.keys()]) rested(e);

@@ -369,7 +369,9 @@ func (p *testPage) lines() (lines []string) {
 	p.t.Helper()
 	p.evaluate("deskbell.flush()", true, nil)
 	for _, e := range p.all() {
-		lines = append(lines, line(e))
+		if e.Type != human.PageMessage { // which messages has
+			lines = append(lines, line(e))
+		}
 	}
 	return lines
 }

@@ -290,7 +290,7 @@ func (ss *screenshots) action(ref uint64, what human.RecordedType, at int64) {
 	now := b.now()
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	if what == human.PageClick && ss.next != nil { // of the press whose pictures are under way
+	if (what == human.PageClick || what == human.PageMessage) && ss.next != nil { // of the press whose pictures are under way
 		ss.next.due = now + int64(settled)
 		ss.next.timer.Reset(settled)
 		return

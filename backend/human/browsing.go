@@ -25,6 +25,7 @@ const (
 	PageHover      RecordedType = "page_hover"     // X Y Element: something opened because the pointer rested there
 	PageCopied     RecordedType = "page_copy"      // Element, Count characters, Text (masked) where the clipboard may be recorded; Values: copy or cut
 	PagePasted     RecordedType = "page_paste"     // Element, Count characters
+	PageMessage    RecordedType = "page_message"   // Text (masked) that the page showed after something was done; Element, where, without a name; Values: invalid, where the browser did not send a form because of Element; loaded, where it came with the page
 	PageDialog     RecordedType = "page_dialog"    // Dialog, when it was answered
 	PageUpload     RecordedType = "page_upload"    // Element, Transfers: names and sizes
 	PageDownload   RecordedType = "page_download"  // Transfers, one, when it ended
@@ -67,9 +68,9 @@ type Navigation struct {
 	Failed string `json:"failed,omitempty" doc:"The network's error, such as net::ERR_NAME_NOT_RESOLVED."`
 }
 
-// A Dialog is a JavaScript dialog and what became of it.
+// A Dialog is a JavaScript dialog and what became of it, or a message of the page itself, which asks for no answer.
 type Dialog struct {
-	Kind     string `json:"kind" enum:"alert,confirm,prompt,beforeunload"`
+	Kind     string `json:"kind" enum:"alert,confirm,prompt,beforeunload,message"`
 	Message  string `json:"message" doc:"Masked."`
 	Accepted bool   `json:"accepted"`
 	Input    string `json:"input,omitempty" doc:"What was typed into a prompt, masked."`
@@ -166,6 +167,7 @@ const (
 	Check       ActionType = "check"       // Values: checked or unchecked
 	Hover       ActionType = "hover"       //
 	DialogEnded ActionType = "dialog"      //
+	PageSaid    ActionType = "message"     // Dialog: the page showed it after CausedBy; Values as in PageMessage
 	Upload      ActionType = "upload"      //
 	Download    ActionType = "download"    //
 	Extract     ActionType = "pick"        // something was picked from a page

@@ -116,6 +116,14 @@ func (s *surfer) dialog(kind, message string, ok bool) *surfer {
 	return s.add(human.Action{Type: human.DialogEnded, CausedBy: s.last, Dialog: &human.Dialog{Kind: kind, Message: message, Accepted: ok}})
 }
 
+// says has the page show a message because of what was done last.
+func (s *surfer) says(message string) *surfer {
+	by := s.last
+	s.add(human.Action{Type: human.PageSaid, CausedBy: by, Dialog: &human.Dialog{Kind: "message", Message: message}})
+	s.last = by
+	return s
+}
+
 func (s *surfer) file(kind human.ActionType, name, state string, size int64) *surfer {
 	t := human.Transfer{Name: name, State: state, Size: size}
 	if state == "completed" {

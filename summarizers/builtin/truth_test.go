@@ -135,7 +135,7 @@ func (w *world) sends() {
 
 // comes is what a server or script may answer to a form of a page. It says whether the answer was good.
 func (w *world) comes(page string) (good bool) {
-	switch w.IntN(7) {
+	switch w.IntN(10) {
 	case 0: // nothing is seen
 	case 1:
 		w.s.goes("form", w.address(), w.name("Thanks", "Overview", "列表"), 200)
@@ -154,6 +154,21 @@ func (w *world) comes(page string) (good bool) {
 		w.s.dialog("alert", text, true)
 	case 6:
 		w.s.goes("link", w.address(), w.name("Terms", "Help"), 200)
+	case 7:
+		text := w.name("Changes saved", "Your order was placed", "已保存", "Invitation sent", "The file has been uploaded")
+		w.said[text], w.sent[page] = true, true
+		w.s.says(text)
+		if w.expected == "" && w.IntN(3) == 0 {
+			w.expected, w.outcome = text, "met"
+		}
+	case 8:
+		text := w.name("Wrong user name or password", "The amount is too large", "保存失败", "We could not save your changes", "This field is required", "用户名已被占用")
+		w.said[text] = true
+		w.s.says(text)
+	case 9:
+		text := w.name("Are you sure", "Loading", "3 results", "请稍候", "Draft")
+		w.said[text] = true
+		w.s.says(text)
 	}
 	return good
 }

@@ -497,7 +497,11 @@ func (w *writer) happened(h happening) string {
 	}
 	if d := a.Dialog; d != nil {
 		// Whole, though the words may have its beginning: it is what went wrong.
-		pairs = append(pairs, "dialog", short(d.Message))
+		name := "dialog"
+		if a.Type == human.PageSaid {
+			name = "message"
+		}
+		pairs = append(pairs, name, short(d.Message))
 		add("dialog_input", d.Input)
 	}
 	if p := a.Pick; p != nil {

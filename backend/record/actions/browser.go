@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,12 +10,13 @@ import (
 
 // What belongs together in a browser, by the times pages give their events.
 const (
-	sameMoment = int64(100 * time.Millisecond) // an event of a page is the consequence of the one just before
-	turnPause  = int64(2 * time.Second)        // a longer one ends a scroll of a page
-	clickLate  = int64(time.Second)            // a key that clicks a button may be held so long
-	pageTime   = int64(10 * time.Second)       // within it a page is loaded because of what was done
-	titleTime  = int64(5 * time.Second)        // within it a page that was loaded finds its title
-	answerTime = int64(5 * time.Minute)        // a dialog or a choice of files waits so long for an answer
+	sameMoment  = int64(100 * time.Millisecond) // an event of a page is the consequence of the one just before
+	turnPause   = int64(2 * time.Second)        // a longer one ends a scroll of a page
+	clickLate   = int64(time.Second)            // a key that clicks a button may be held so long
+	pageTime    = int64(10 * time.Second)       // within it a page is loaded because of what was done
+	titleTime   = int64(5 * time.Second)        // within it a page that was loaded finds its title
+	messageTime = int64(15 * time.Second)       // within it a page says what came of what was done
+	answerTime  = int64(5 * time.Minute)        // a dialog or a choice of files waits so long for an answer
 )
 
 // browsers are the types of events that a browser gives.
@@ -23,7 +25,7 @@ var browsers = map[human.RecordedType]bool{
 	human.PageClick: true, human.PageInput: true, human.PageChoice: true, human.PageKey: true, human.PageScrolled: true,
 	human.PageDrag: true, human.PageHover: true, human.PageCopied: true, human.PagePasted: true, human.PageDialog: true,
 	human.PageUpload: true, human.PageDownload: true, human.PagePicked: true, human.PageRequest: true, human.PageConsole: true,
-	human.PageDOM: true, human.BrowserChanged: true,
+	human.PageDOM: true, human.PageMessage: true, human.BrowserChanged: true,
 }
 
 // A web is what is known of the browser.
@@ -135,6 +137,8 @@ func (d *Deriver) browsed(ev human.RecordedEvent) {
 		d.hovered(t, ev)
 	case human.PageCopied, human.PagePasted:
 		d.pageCopied(t, ev)
+	case human.PageMessage:
+		d.pageSaid(t, ev)
 	case human.PageDialog:
 		d.answered(t, ev)
 	case human.PageUpload:
@@ -318,6 +322,26 @@ func (d *Deriver) answered(t *tab, ev human.RecordedEvent) {
 	}
 	d.acted(e, ev)
 	d.claim(e, claim{kinds: nativeKinds, from: since, to: ev.At + sameMoment})
+}
+
+// pageSaid takes a message of a page. What came with a page is one where a form brought it: others say what they always say.
+func (d *Deriver) pageSaid(t *tab, ev human.RecordedEvent) {
+	if ev.Text == "" {
+		return
+	}
+	c := d.led(t, ev, messageTime, causingTypes...)
+	if slices.Contains(ev.Values, "loaded") {
+		if t.nav == nil || t.nav.a.Navigation == nil || t.nav.a.Navigation.Kind != "form" {
+			return
+		}
+		c = cmp.Or(t.nav.cause, t.nav)
+	}
+	if c == nil {
+		return
+	}
+	e := d.beginPage(human.PageSaid, t, ev)
+	e.a.Dialog, e.a.Values = &human.Dialog{Kind: "message", Message: ev.Text}, ev.Values
+	d.causes(c, e)
 }
 
 // causingTypes are what pages react to.

@@ -90,6 +90,11 @@ func (s *surf) scrolls(y int) *surf {
 	return s.event(human.RecordedEvent{Type: human.PageScrolled, Browsing: human.Browsing{ToY: y}})
 }
 
+// says has the page show a message.
+func (s *surf) says(text string, values ...string) *surf {
+	return s.event(human.RecordedEvent{Type: human.PageMessage, Text: text, Element: &human.Element{Role: "status", Tag: "p"}, Browsing: human.Browsing{Values: values}})
+}
+
 func (s *surf) dialog(kind, message, input string, accepted bool) *surf {
 	return s.event(human.RecordedEvent{Type: human.PageDialog, Browsing: human.Browsing{Dialog: &human.Dialog{Kind: kind, Message: message, Input: input, Accepted: accepted}}})
 }

@@ -114,6 +114,13 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 			browse().event(human.RecordedEvent{Type: human.PageHover, Element: &chart}), []string{"Hovered over picture November"}, []string{"悬停在图片“November”"}},
 		"and then clicked": {
 			browse().event(human.RecordedEvent{Type: human.PageHover, Element: &chart}).click(chart), []string{"Clicked picture November"}, nil},
+		"what a page said of it, and typing that goes on meanwhile": {
+			browse().click(send).pause(400).says("Sent to 3 people").input(field, "K-04").says("2 results").input(field, "K-0417"),
+			[]string{"Clicked button Send", `The page showed "Sent to 3 people"`, "Typed K-0417 into Search", `The page showed "2 results"`}, []string{"点击按钮“Send”", "页面显示“Sent to 3 people”", "在“Search”中输入 K-0417", "页面显示“2 results”"}},
+		"what a page said with nothing done before it, or long after": {browse().says("New mail").click(send).pause(60_000).says("New mail"), []string{"Clicked button Send"}, nil},
+		"what a page says that a form brought, and one that a link did": {
+			browse().click(send).goes("form", "https://b.example/", "Thanks").says("Order 1042 is placed", "loaded").click(billing).goes("link", "https://b.example/c", "Billing").says("We use cookies", "loaded"),
+			[]string{"Clicked button Send", "Went to Thanks (b.example)", `The page showed "Order 1042 is placed"`, "Clicked link Billing", "Went to Billing (b.example)"}, nil},
 		"dialogs": {
 			browse().click(send).dialog("confirm", "Delete it?", "", true).click(send).dialog("confirm", "Delete it?", "", false).dialog("prompt", "Your name?", "Mei", true).dialog("beforeunload", "", "", true).dialog("alert", "", "", true),
 			[]string{"Clicked button Send", `Answered OK to "Delete it?"`, "Clicked button Send", `Answered Cancel to "Delete it?"`, `Answered Mei to "Your name?"`, "Left the page although it asked to stay", "Answered OK to a dialog"},

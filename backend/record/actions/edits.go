@@ -91,6 +91,10 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 			cut[a.Before], cut[a.After], gone[a.ID] = true, true, true
 		}
 	}
+	var typed []string
+	if !edits.ShareText {
+		typed = typedTexts(applied)
+	}
 	out := applied[:0] // a list of our own, and long recordings have long ones
 	for _, a := range applied {
 		if a.Cut {
@@ -104,7 +108,7 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 			bare.Output = lastWords(c)
 			a.Command = &bare
 		}
-		if !edits.ShareText && unshare(&a) && edits.Words[a.ID] == "" {
+		if !edits.ShareText && unshare(&a, typed) && edits.Words[a.ID] == "" {
 			a.Words = Words(a, lang)
 		}
 		if !edits.ShareText && a.Type != human.Note && (a.Text != "" || a.Value != "") {
@@ -186,10 +190,37 @@ func maskPage(a *human.Action) {
 	}
 }
 
-// unshare takes out what was typed into a page other than as text: an answer to a prompt, a date. It says
-// whether there was anything.
-func unshare(a *human.Action) bool {
+// typedTexts are what was typed, as far as it is long enough to be known again.
+func typedTexts(list []human.Action) (texts []string) {
+	for _, a := range list {
+		if a.Type == human.Typing || a.Type == human.Paste {
+			for _, text := range []string{a.Value, a.Text} {
+				if text = strings.TrimSpace(text); len(text) > 2 && !slices.Contains(texts, text) {
+					texts = append(texts, text)
+				}
+			}
+		}
+	}
+	slices.SortFunc(texts, func(a, b string) int { return len(b) - len(a) })
+	return texts[:min(len(texts), 500)]
+}
+
+// unshare takes out what was typed into a page other than as text: an answer to a prompt, a date, what a message repeats of it. It
+// says whether there was anything.
+func unshare(a *human.Action, typed []string) bool {
 	switch {
+	case a.Type == human.PageSaid && a.Dialog != nil:
+		said := a.Dialog.Message
+		for _, text := range typed {
+			said = strings.ReplaceAll(said, text, "…")
+		}
+		if said == a.Dialog.Message {
+			return false
+		}
+		bare := *a.Dialog
+		bare.Message = said
+		a.Dialog = &bare
+		return true
 	case a.Dialog != nil && a.Dialog.Input != "":
 		bare := *a.Dialog
 		bare.Input = ""

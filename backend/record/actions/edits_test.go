@@ -141,3 +141,15 @@ func TestWhatAnAgentGetsOfABrowser(t *testing.T) {
 		})
 	}
 }
+
+// A page may repeat in a message what was typed; an agent that is not to have that does not get it there, either (H10).
+func TestMessagesRepeatNothingThatIsNotShared(t *testing.T) {
+	list := browse().input(field, "K-0417").click(send).says("Nothing was found for K-0417").actions("en")
+	for share, want := range map[bool]string{false: "Nothing was found for …", true: "Nothing was found for K-0417"} {
+		given := actions.ForAgent(list, human.Edits{ShareText: share}, "en")
+		last := given[len(given)-1]
+		if last.Dialog == nil || last.Dialog.Message != want || last.Words != `The page showed "`+want+`"` {
+			t.Errorf("shared %t: %q, %+v", share, last.Words, last.Dialog)
+		}
+	}
+}

@@ -400,6 +400,8 @@ func (l *language) page(a human.Action) string {
 			return l.say("hovered", what)
 		}
 		return l.or("hovered at", place(a))
+	case human.PageSaid:
+		return l.or("page said", said(a.Dialog))
 	case human.DialogEnded:
 		return l.dialog(a.Dialog)
 	case human.Upload:

@@ -69,6 +69,7 @@ var english = language{
 		"hovered": "Hovered over %s", "hovered at": "Hovered in %s", "hovered at/none": "Hovered",
 		"picked": "Picked %s", "picked/none": "Picked something",
 
+		"page said": `The page showed "%s"`, "page said/none": "The page showed a message",
 		"asked": "Answered a dialog", "left": "Left the page although it asked to stay", "stayed": "Stayed on the page",
 		"message": `"%s"`, "message/none": "a dialog", "answered": "Answered %[2]s to %[1]s",
 		"accepted": "Answered OK to %s", "canceled": "Answered Cancel to %s",

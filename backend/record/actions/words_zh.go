@@ -71,6 +71,7 @@ var simplifiedChinese = language{
 		"hovered": "悬停在%s", "hovered at": "悬停在 %s", "hovered at/none": "悬停",
 		"picked": "选取了 %s", "picked/none": "选取了内容",
 
+		"page said": "页面显示“%s”", "page said/none": "页面显示了一条消息",
 		"asked": "回答了对话框", "left": "确认离开页面", "stayed": "留在页面上",
 		"message": "“%s”", "message/none": "对话框", "answered": "对%[1]s回答 %[2]s",
 		"accepted": "对%s选择了“确定”", "canceled": "对%s选择了“取消”",

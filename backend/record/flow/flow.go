@@ -88,6 +88,8 @@ func newPlan(in Input) *plan {
 		case a.Page == nil:
 			elsewhere++
 			continue
+		case a.Type == human.PageSaid:
+			continue // the page does it
 		case a.Element != nil && a.Element.Tag == "option" && (a.Type == human.Click || a.Type == human.DoubleClick):
 			continue // what was chosen by it is an action of its own
 		}

@@ -28,7 +28,7 @@ type effect struct{ Words, Time string }
 // isEffect says whether an action is shown beneath the one that led to it.
 func isEffect(a human.Action) bool {
 	switch a.Type {
-	case human.Navigate, human.OpenPage, human.ClosePage, human.SwitchPage, human.DialogEnded, human.Download, human.Upload:
+	case human.Navigate, human.OpenPage, human.ClosePage, human.SwitchPage, human.DialogEnded, human.PageSaid, human.Download, human.Upload:
 		return a.CausedBy != ""
 	}
 	return false

@@ -44,7 +44,7 @@ func momentOf(e human.RecordedEvent) string {
 		}
 	}
 	switch {
-	case e.Type == human.Marked || strings.HasPrefix(string(e.Type), "command"):
+	case e.Type == human.Marked || e.Type == human.PageMessage || strings.HasPrefix(string(e.Type), "command"):
 		add(e.Text)
 	case e.Type == human.PageDOM, e.Type == human.PageRequest, e.Type == human.PageConsole:
 		return ""

@@ -347,9 +347,25 @@ func (fs *Facts) findSends(w *Web, v *Visit) {
 // objected says whether the page answered a click with a message of an error.
 func (fs *Facts) objected(w *Web, i int) bool {
 	return slices.ContainsFunc(w.Effects[i], func(j int) bool {
-		d := fs.Actions[j].Dialog
-		return d != nil && d.Kind == "alert" && SpeaksOfError(d.Message, false)
+		return Objects(fs.Actions[j])
 	})
+}
+
+// Spoken is what a page said by an action, in a message or an alert that asks nothing.
+func Spoken(a Action) string {
+	if d := a.Dialog; d != nil && (d.Kind == "alert" || d.Kind == "message") {
+		return d.Message
+	}
+	return ""
+}
+
+// Objects says whether a page said by an action that something is wrong: the browser says so of a field, or the page's words do.
+func Objects(a Action) bool {
+	text := Spoken(a)
+	if a.Type == human.PageSaid && Questions(text) {
+		return false // it asks before something is done
+	}
+	return text != "" && (slices.Contains(a.Values, "invalid") || SpeaksOfError(text, false) || a.Type == human.PageSaid && Trouble(text))
 }
 
 func (fs *Facts) newSend(s Send) *Send {
@@ -374,6 +390,8 @@ func (fs *Facts) LedTo(w *Web, i int) (to *Visit, said []int, form bool) {
 			if to == nil && len(b.Page.Frame) == 0 {
 				to = w.In[j]
 			}
+		case human.PageSaid:
+			said = append(said, j)
 		case human.DialogEnded:
 			said = append(said, j)
 			more, further, sent := fs.LedTo(w, j) // what was sent once it was confirmed

@@ -39,11 +39,11 @@ func (fs *Facts) Turns() []turn {
 		if open >= 0 && m.By.Role != fs.In.Operation.Messages[out[open].Question].By.Role {
 			out[open].Answer = i
 			open = -1
-			if !questions(m.Text) {
+			if !Questions(m.Text) {
 				continue
 			}
 		}
-		if questions(m.Text) {
+		if Questions(m.Text) {
 			if open >= 0 {
 				out = append(out, turn{i, -1}) // one more of the same side: the next answer is to this
 			} else {

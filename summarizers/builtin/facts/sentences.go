@@ -16,8 +16,8 @@ func Asks(text string) bool {
 	return HasAny(text, enAskPhrases, zhAsks)
 }
 
-// questions says whether something is asked in a text.
-func questions(text string) bool { return slices.ContainsFunc(Split(text), Asks) }
+// Questions says whether something is asked in a text.
+func Questions(text string) bool { return slices.ContainsFunc(Split(text), Asks) }
 
 // Question is what a message asks, without what it says besides.
 func Question(text string) string {

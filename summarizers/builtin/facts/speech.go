@@ -14,6 +14,7 @@ var (
 	StepWords   = newWords(stepsEnglish, stepsChinese)
 	passWords   = newWords(passEnglish, passChinese)
 	signWords   = newWords(signEnglish, signChinese)
+	greetWords  = newWords(greetEnglish, greetChinese)
 	aboutWords  = newWords(aboutEnglish, aboutChinese)
 	clearWords  = newWords(clearEnglish, clearChinese)
 	BackWords   = newWords(backEnglish, backChinese)
@@ -98,6 +99,9 @@ func (w words) without(text string) string {
 		text = text[:at] + " " + text[at+len(word):]
 	}
 }
+
+// Greets says whether a message greets somebody who has just signed in.
+func Greets(text string) bool { return greetWords.Begins(text) }
 
 // Searches says whether a name is of what is searched with.
 func Searches(name string) bool { return name != "" && searchWords.in(plain(name)) }

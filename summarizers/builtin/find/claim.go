@@ -82,7 +82,7 @@ func (r *Result) Untouched(pages bool) bool {
 func (r *Result) Inert(i int) bool {
 	switch a := r.Actions[i]; a.Type {
 	case human.OpenPage, human.ClosePage, human.SwitchPage, human.SwitchWindow, human.OpenApp, human.CloseWindow, human.Scroll, human.Hover, human.Copy,
-		human.Note, human.Focus, human.Extract:
+		human.Note, human.Focus, human.Extract, human.PageSaid:
 		return true
 	case human.Navigate:
 		return a.Navigation == nil || a.Navigation.Kind != "form"

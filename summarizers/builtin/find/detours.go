@@ -118,8 +118,8 @@ func (r *Result) clearedForms() []Claim {
 // answered says what came back for a form, as a part of a sentence, where that was an error or the form once more.
 func (r *Result) answered(s *facts.Send) (Phrase, bool) {
 	for _, j := range s.Said {
-		if d := r.Actions[j].Dialog; d != nil && d.Kind == "alert" && facts.SpeaksOfError(d.Message, false) {
-			return say("answer-was-message", facts.Quote(d.Message)), true
+		if facts.Objects(r.Actions[j]) {
+			return say("answer-was-message", facts.Quote(facts.Spoken(r.Actions[j]))), true
 		}
 	}
 	if said, bad := r.errorPage(s.Then); bad {
@@ -132,6 +132,19 @@ func (r *Result) answered(s *facts.Send) (Phrase, bool) {
 		return say("returned-to", textOr(r.PageName(&s.Then.Page), "the-same-page")), true
 	}
 	return Phrase{}, false
+}
+
+// answeredAt is the action that has what came back for a form: an objection of the page, another page, else what sent it.
+func (r *Result) answeredAt(s *facts.Send) int {
+	for _, j := range s.Said {
+		if facts.Objects(r.Actions[j]) {
+			return j
+		}
+	}
+	if s.Then != nil && s.Then.Came >= 0 {
+		return s.Then.Came
+	}
+	return s.At
 }
 
 // pickedError is the action that picked from the page, right after a form was sent, words that tell of an error; -1.

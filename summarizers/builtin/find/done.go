@@ -86,7 +86,7 @@ func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
 	}
 	page, site := r.PageName(r.Page(from, &evidence)), r.Host(s.On.Page.URL)
 	where := textOr(cmp.Or(page, site), "a-page")
-	confirmed := r.confirmed(s)
+	confirmed := r.confirmed(s) || f.Secret && r.greeted(s) >= 0
 	effect := facts.Changed
 	if e := r.Actions[s.At].Element; facts.IsButton(e) {
 		effect = max(effect, facts.EffectOf(e.Name))
@@ -102,7 +102,7 @@ func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
 	switch sends := slices.DeleteFunc(slices.Clone(good), func(s *facts.Send) bool { return !r.confirmed(s) }); {
 	case f.Secret:
 		effect, text = facts.SignedIn, say("password-given", textOr(cmp.Or(site, page), "a-page")).then(r.by(s)...)
-		if confirmed && r.signedIn(s) {
+		if confirmed && r.signedIn(s) || r.greeted(s) >= 0 {
 			text = say("signed-in", textOr(cmp.Or(site, page), "a-page")).then(again)
 		}
 	case len(sends) > 1: // for one thing after the other
@@ -133,8 +133,7 @@ func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
 // confirmed says whether a form was sent for certain: the browser said so, or a message of the page did.
 func (r *Result) confirmed(s *facts.Send) bool {
 	return s.Known && r.taken(s) || slices.ContainsFunc(s.Said, func(i int) bool {
-		d := r.Actions[i].Dialog
-		return d != nil && d.Kind == "alert" && facts.Happened(d.Message)
+		return facts.Happened(facts.Spoken(r.Actions[i]))
 	})
 }
 
@@ -162,6 +161,16 @@ func (r *Result) signedIn(s *facts.Send) bool {
 		a := r.Actions[i]
 		return a.Hidden != "" && (a.Type == human.Typing || a.Type == human.Paste)
 	})
+}
+
+// greeted is the message that greets somebody after a password; -1 where none came.
+func (r *Result) greeted(s *facts.Send) int {
+	for _, i := range s.Said {
+		if text := facts.Spoken(r.Actions[i]); facts.Greets(text) && !facts.Objects(r.Actions[i]) {
+			return i
+		}
+	}
+	return -1
 }
 
 // failedBefore says at which try a form was taken, and what the first one came to. Those tries join the evidence.
@@ -262,11 +271,16 @@ func (r *Result) files(s *facts.Send) (names []string) {
 // declined says whether a person did not confirm what they were asked.
 func (r *Result) declined(s *facts.Send) bool {
 	for _, i := range s.Said {
-		if d := r.Actions[i].Dialog; d != nil && !d.Accepted {
+		if a := r.Actions[i]; a.Dialog != nil && a.Type == human.DialogEnded && !a.Dialog.Accepted {
 			return true
 		}
 	}
 	return false
+}
+
+// asks says whether the page itself asks before it does anything: what answers it is an action of its own.
+func (r *Result) asks(i int) bool {
+	return r.Actions[i].Type == human.PageSaid && facts.Questions(facts.Spoken(r.Actions[i]))
 }
 
 // cameOf says what was seen of a form that was sent or of a button that was clicked.
@@ -278,7 +292,7 @@ func (r *Result) cameOf(s *facts.Send, evidence *[]human.Ref) []Phrase {
 			continue
 		}
 		switch {
-		case d.Kind == "alert":
+		case facts.Spoken(r.Actions[i]) != "":
 			out = append(out, say("then-page-said", facts.Quote(d.Message)))
 		case d.Accepted:
 			out = append(out, say("then-asked-and-ok", facts.Quote(d.Message)))
@@ -478,7 +492,7 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 			}
 			to, said, _ := r.LedTo(w, i)
 			s := &facts.Send{At: i, On: v, Then: to, Said: said}
-			if _, bad := r.answered(s); bad || r.declined(s) {
+			if _, bad := r.answered(s); bad || r.declined(s) || slices.ContainsFunc(said, r.asks) {
 				continue
 			}
 			for _, j := range said {
@@ -499,6 +513,10 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 				text = say("moved-to-on", textOr(from, "something"), to, here())
 			}
 			out = append(out, doneAt{claim(human.FoundDone, 0.9, text, evidence...).with(facts.Changed, Phrase{}), i})
+		case human.PageSaid:
+			if text := facts.Spoken(a); facts.Happened(text) {
+				out = append(out, doneAt{claim(human.FoundDone, 0.9, say("page-said", facts.Quote(text)), evidence...).with(facts.EffectOf(text), Phrase{}), i})
+			}
 		case human.DialogEnded:
 			d := a.Dialog
 			if d == nil || d.Message == "" || !d.Accepted || d.Kind == "beforeunload" || facts.SpeaksOfError(d.Message, d.Kind != "alert") {

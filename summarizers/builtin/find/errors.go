@@ -56,6 +56,10 @@ func findErrors(r *Result) []Claim {
 				facts.Quote(t), textOr(r.Host(a.Page.URL), "address-unknown")), a.Ref())
 		}
 		switch a.Type {
+		case human.PageSaid:
+			if text := facts.Spoken(a); facts.Objects(a) {
+				es.tell("alert "+text, 0.9, say("page-showed", facts.Quote(text)), a.Ref())
+			}
 		case human.DialogEnded:
 			if d := a.Dialog; d != nil {
 				r.dialogError(d, i, &es)

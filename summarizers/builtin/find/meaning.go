@@ -251,13 +251,13 @@ func (r *Result) gotIn(e facts.Claim) (*human.Ref, Phrase, facts.Verdict) {
 		if !s.Secret || !r.IsSignIn(s) {
 			continue
 		}
-		at := s.At
-		if s.Then != nil && s.Then.Came >= 0 {
-			at = s.Then.Came
-		}
-		ref := r.Actions[at].Ref()
+		ref := r.Actions[r.answeredAt(s)].Ref()
 		if why, bad := r.answered(s); bad {
 			return &ref, why, facts.Differs
+		}
+		if i := r.greeted(s); i >= 0 {
+			ref := r.Actions[i].Ref()
+			return &ref, say("seen-message", facts.Quote(facts.Spoken(r.Actions[i]))), facts.Agrees
 		}
 		if r.confirmed(s) && r.signedIn(s) {
 			return &ref, say("seen-page-title", r.PageName(&s.Then.Page)), facts.Agrees
@@ -270,20 +270,17 @@ func (r *Result) gotIn(e facts.Claim) (*human.Ref, Phrase, facts.Verdict) {
 // wentUp judges that files were uploaded, by what came of the form that had them. Where one is expected, nothing else tells it.
 func (r *Result) wentUp(e facts.Claim) (ref *human.Ref, seen Phrase, v facts.Verdict, expected bool) {
 	says, ok := e.Says["import"]
-	if !ok || says.Contrary || len(e.Paths) == 0 {
+	if !ok || says.Contrary {
 		return nil, Phrase{}, facts.Unsaid, false
 	}
+	some := len(e.Paths) == 0 // the last file is meant
 	for _, f := range slices.Backward(r.Forms()) {
 		for _, s := range slices.Backward(f.Sends) {
 			files := r.files(s)
-			if !slices.ContainsFunc(e.Paths, func(p string) bool { return slices.Contains(files, facts.Quote(facts.BaseName(p))) }) {
+			if some && len(files) == 0 || !some && !slices.ContainsFunc(e.Paths, func(p string) bool { return slices.Contains(files, facts.Quote(facts.BaseName(p))) }) {
 				continue
 			}
-			at := s.At
-			if s.Then != nil && s.Then.Came >= 0 {
-				at = s.Then.Came
-			}
-			ref := r.Actions[at].Ref()
+			ref := r.Actions[r.answeredAt(s)].Ref()
 			if why, bad := r.answered(s); bad {
 				return &ref, why, facts.Differs, true
 			}
@@ -293,5 +290,5 @@ func (r *Result) wentUp(e facts.Claim) (ref *human.Ref, seen Phrase, v facts.Ver
 			return nil, Phrase{}, facts.Unsaid, true
 		}
 	}
-	return nil, Phrase{}, facts.Unsaid, true
+	return nil, Phrase{}, facts.Unsaid, !some
 }

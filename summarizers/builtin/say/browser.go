@@ -40,7 +40,7 @@ func (r *report) inShort(f told) string {
 			return r.say("status", n.Status)
 		case a.Dialog != nil && a.Dialog.Message == "":
 			return r.say("brief-dialog")
-		case a.Dialog != nil && a.Dialog.Kind != "alert" && !a.Dialog.Accepted:
+		case a.Type == human.DialogEnded && a.Dialog != nil && a.Dialog.Kind != "alert" && !a.Dialog.Accepted:
 			return r.say("answered-with-cancel", r.quoteShort(a.Dialog.Message))
 		case a.Dialog != nil:
 			return r.quoteShort(a.Dialog.Message)

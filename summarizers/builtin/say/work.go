@@ -82,9 +82,10 @@ func workLine(r *report, found []told) string {
 	return r.fit("", parts)
 }
 
-// unfolded leaves out errors and detours that what came of them tells: at the second try, after the first failed.
+// unfolded leaves out errors and detours that what came of them tells: at the second try, after the first failed; otherwise than
+// expected.
 func unfolded(found []told) []told {
-	done := of(found, human.FoundDone)
+	done := slices.Concat(of(found, human.FoundDone), of(found, human.FoundOutcome))
 	return slices.DeleteFunc(slices.Clone(found), func(t told) bool {
 		return (t.Kind == human.FoundError || t.Kind == human.FoundDetour) && slices.ContainsFunc(done, func(d told) bool {
 			return !slices.ContainsFunc(t.Evidence, func(ref human.Ref) bool { return !slices.Contains(d.Evidence, ref) })
