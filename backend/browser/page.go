@@ -39,6 +39,8 @@ var (
 	pageLooks string
 	//go:embed page_hover.js
 	pageHover string
+	//go:embed page_media.js
+	pageMedia string
 	//go:embed page_messages.js
 	pageMessages string
 )
@@ -64,7 +66,7 @@ func script(config pageConfig) (string, error) {
 		return "", err
 	}
 	parts := []string{fmt.Sprintf("(payload) => globalThis.%s(payload)", bindingName), string(c)}
-	for _, p := range []string{pageSecrets, pageNames, pageElements, pageTake, pageFields, pageLooks, pageHover, pageMessages} {
+	for _, p := range []string{pageSecrets, pageNames, pageElements, pageTake, pageFields, pageLooks, pageHover, pageMessages, pageMedia} {
 		parts = append(parts, expression(p))
 	}
 	return "(" + expression(pageScript) + ")(" + strings.Join(parts, ",\n") + ");", nil
@@ -139,7 +141,7 @@ var errMessage = errors.New("no message of the page script")
 
 // fromPages are the types of events that pages may report.
 var fromPages = []human.RecordedType{human.PageShown, human.PagePress, human.PageClick, human.PageInput, human.PageChoice, human.PageKey,
-	human.PageScrolled, human.PageDrag, human.PageHover, human.PageCopied, human.PagePasted, human.PageUpload, human.PageMessage}
+	human.PageScrolled, human.PageDrag, human.PageHover, human.PageCopied, human.PagePasted, human.PageUpload, human.PageMessage, human.PageMedia}
 
 // decode reads what came through the binding. It trusts nothing: it shortens what is too long, returns an error for what
 // cannot be, and drops fields that only Deskbell sets.

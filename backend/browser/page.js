@@ -1,7 +1,7 @@
 // The recorder's part in a page. It runs in a world of its own in every frame: it shares the document with the page and
 // nothing else, adds nothing to it, and listens before the page does. It tells of what a person did (trusted events
 // only), with secrets hidden before anything is sent, and reads no layout while an event is handled.
-(function (send, config, secretsOf, namesOf, elementsOf, takeOf, fieldsOf, looksOf, hoverOf, messagesOf) {
+(function (send, config, secretsOf, namesOf, elementsOf, takeOf, fieldsOf, looksOf, hoverOf, messagesOf, mediaOf) {
   'use strict';
 
   if (Object.hasOwn(globalThis, 'deskbell')) {
@@ -61,6 +61,7 @@
   const fields = fieldsOf(secrets, elements, tell, sight);
   const hover = hoverOf(elements, tell, sight);
   const messages = messagesOf(secrets, elements, tell);
+  const media = mediaOf(elements, tell, sight);
   const looks = looksOf(secrets, elements, fields);
   const { take } = takeOf(secrets, elements);
   const { secretRects } = looks;
@@ -99,6 +100,7 @@
     const e = meant(way) || elements.top();
     fields.pausing(e);
     hover.pressed();
+    media.touched(event);
     press = { e, way0: way[0], element: describe(e), event, x: event.clientX, y: event.clientY, held: true };
     tell(event.timeStamp, { type: 'page_press', button: buttons[event.button], ...spot(event), element: press.element });
     sight.look(e);
@@ -282,6 +284,7 @@
     const name = event.key;
     if (event.isComposing || event.keyCode === 229 || !name || silent.has(name)) return;
     const way = event.composedPath();
+    media.touched(event);
     const at = way[0] instanceof Element ? way[0] : elements.top();
     const e = meant(way) || elements.top();
     const kind = fields.kind(e);
@@ -411,6 +414,7 @@
     keyup: (event) => (acted = event.timeStamp),
     input(event) {
       const way = event.composedPath();
+      if (way[0] instanceof HTMLMediaElement) return; // a slider of its controls
       enter(way);
       fields.input(event, way[0]);
     },
@@ -435,6 +439,12 @@
       fields.end(null);
     },
     invalid: messages.invalid,
+    play: media.changed,
+    pause: media.changed,
+    seeked: media.changed,
+    volumechange: media.changed,
+    ratechange: media.changed,
+    fullscreenchange: media.changed,
     wheel: (event) => intend(event, event.composedPath()),
     touchmove: (event) => intend(event, null),
     scroll: scrolled,
@@ -482,6 +492,7 @@
   function flush() {
     fields.end(null);
     messages.rests();
+    media.ends();
     for (const timer of scrollers.values()) clearTimeout(timer);
     scrollers.clear();
     for (const e of [...resting.keys()]) rested(e);

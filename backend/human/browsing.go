@@ -25,6 +25,7 @@ const (
 	PageHover      RecordedType = "page_hover"     // X Y Element: something opened because the pointer rested there
 	PageCopied     RecordedType = "page_copy"      // Element, Count characters, Text (masked) where the clipboard may be recorded; Values: copy or cut
 	PagePasted     RecordedType = "page_paste"     // Element, Count characters
+	PageMedia      RecordedType = "page_media"     // Element, a player; Values: play, pause, seek and the second, mute, unmute, volume and percent, speed and factor, fullscreen, window
 	PageMessage    RecordedType = "page_message"   // Text (masked) that the page showed after something was done; Element, where, without a name; Values: invalid, where the browser did not send a form because of Element; loaded, where it came with the page
 	PageDialog     RecordedType = "page_dialog"    // Dialog, when it was answered
 	PageUpload     RecordedType = "page_upload"    // Element, Transfers: names and sizes
@@ -166,6 +167,7 @@ const (
 	Choose      ActionType = "choose"      // options of a select, a date, a color, a value of a slider
 	Check       ActionType = "check"       // Values: checked or unchecked
 	Hover       ActionType = "hover"       //
+	PlayMedia   ActionType = "media"       // Values as in PageMedia
 	DialogEnded ActionType = "dialog"      //
 	PageSaid    ActionType = "message"     // Dialog: the page showed it after CausedBy; Values as in PageMessage
 	Upload      ActionType = "upload"      //

@@ -339,7 +339,7 @@ const (
 // An Action is what a person did, derived from the raw events whose ids it names.
 type Action struct {
 	ID         string        `json:"action_id" doc:"a and the seq of its first event; the same however often it is derived."`
-	Type       ActionType    `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,move_window,resize_window,file,change,focus,note,gap,open_page,close_page,switch_page,navigate,choose,check,hover,dialog,message,upload,download,pick,command"`
+	Type       ActionType    `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,move_window,resize_window,file,change,focus,note,gap,open_page,close_page,switch_page,navigate,choose,check,hover,media,dialog,message,upload,download,pick,command"`
 	At         int64         `json:"at_ns" doc:"Nanoseconds from the start of the recording."`
 	End        int64         `json:"end_ns"`
 	Seqs       []uint64      `json:"child_seqs" doc:"The raw events it was derived from."`

@@ -25,7 +25,7 @@ var browsers = map[human.RecordedType]bool{
 	human.PageClick: true, human.PageInput: true, human.PageChoice: true, human.PageKey: true, human.PageScrolled: true,
 	human.PageDrag: true, human.PageHover: true, human.PageCopied: true, human.PagePasted: true, human.PageDialog: true,
 	human.PageUpload: true, human.PageDownload: true, human.PagePicked: true, human.PageRequest: true, human.PageConsole: true,
-	human.PageDOM: true, human.PageMessage: true, human.BrowserChanged: true,
+	human.PageDOM: true, human.PageMessage: true, human.PageMedia: true, human.BrowserChanged: true,
 }
 
 // A web is what is known of the browser.
@@ -137,6 +137,8 @@ func (d *Deriver) browsed(ev human.RecordedEvent) {
 		d.hovered(t, ev)
 	case human.PageCopied, human.PagePasted:
 		d.pageCopied(t, ev)
+	case human.PageMedia:
+		d.played(t, ev)
 	case human.PageMessage:
 		d.pageSaid(t, ev)
 	case human.PageDialog:
@@ -324,6 +326,27 @@ func (d *Deriver) answered(t *tab, ev human.RecordedEvent) {
 	d.claim(e, claim{kinds: nativeKinds, from: since, to: ev.At + sameMoment})
 }
 
+// played takes what was done to a player, by a click on its controls or a key.
+func (d *Deriver) played(t *tab, ev human.RecordedEvent) {
+	if len(ev.Values) == 0 {
+		return
+	}
+	e := d.going(ev)
+	if e != nil && same(e.a.Element, ev.Element) && slices.Contains(playerKinds, e.a.Type) {
+		d.take(e, ev)
+		e.a.Type, e.a.Target, e.a.Key, e.a.Count, e.a.Modifiers = human.PlayMedia, nil, "", 0, nil
+	} else {
+		e = d.beginPage(human.PlayMedia, t, ev)
+	}
+	e.a.Values = ev.Values
+	d.web.press = nil
+	d.acted(e, ev)
+	d.claim(e, claim{kinds: playerKinds, from: ev.At - clickLate, to: ev.At + sameMoment})
+}
+
+// playerKinds are how players are used, seen from the desktop.
+var playerKinds = []human.ActionType{human.Click, human.DoubleClick, human.Drag, human.Shortcut}
+
 // pageSaid takes a message of a page. What came with a page is one where a form brought it: others say what they always say.
 func (d *Deriver) pageSaid(t *tab, ev human.RecordedEvent) {
 	if ev.Text == "" {
@@ -347,7 +370,7 @@ func (d *Deriver) pageSaid(t *tab, ev human.RecordedEvent) {
 // causingTypes are what pages react to.
 var causingTypes = []human.ActionType{
 	human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Typing, human.Shortcut, human.Paste, human.Choose, human.Check,
-	human.Hover, human.DialogEnded, human.Upload,
+	human.Hover, human.PlayMedia, human.DialogEnded, human.Upload,
 }
 
 func (d *Deriver) uploaded(t *tab, ev human.RecordedEvent) {

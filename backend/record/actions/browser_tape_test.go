@@ -90,6 +90,12 @@ func (s *surf) scrolls(y int) *surf {
 	return s.event(human.RecordedEvent{Type: human.PageScrolled, Browsing: human.Browsing{ToY: y}})
 }
 
+var film = human.Element{Role: "Video", Name: "Interview", Tag: "video", Selectors: [][]string{{"#film"}}}
+
+func (s *surf) media(values ...string) *surf {
+	return s.event(human.RecordedEvent{Type: human.PageMedia, Element: &film, Browsing: human.Browsing{Values: values}})
+}
+
 // says has the page show a message.
 func (s *surf) says(text string, values ...string) *surf {
 	return s.event(human.RecordedEvent{Type: human.PageMessage, Text: text, Element: &human.Element{Role: "status", Tag: "p"}, Browsing: human.Browsing{Values: values}})

@@ -114,6 +114,10 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 			browse().event(human.RecordedEvent{Type: human.PageHover, Element: &chart}), []string{"Hovered over picture November"}, []string{"悬停在图片“November”"}},
 		"and then clicked": {
 			browse().event(human.RecordedEvent{Type: human.PageHover, Element: &chart}).click(chart), []string{"Clicked picture November"}, nil},
+		"a player by its own controls": {
+			browse().media("play").pause(3000).media("seek", "75.5").pause(3000).media("volume", "40").pause(3000).click(film).media("pause"),
+			[]string{"Played video Interview", "Moved video Interview to 1:15", "Set the volume of video Interview to 40%", "Paused video Interview"},
+			[]string{"播放视频“Interview”", "将视频“Interview”跳转到 1:15", "将视频“Interview”的音量设为 40%", "暂停视频“Interview”"}},
 		"what a page said of it, and typing that goes on meanwhile": {
 			browse().click(send).pause(400).says("Sent to 3 people").input(field, "K-04").says("2 results").input(field, "K-0417"),
 			[]string{"Clicked button Send", `The page showed "Sent to 3 people"`, "Typed K-0417 into Search", `The page showed "2 results"`}, []string{"点击按钮“Send”", "页面显示“Sent to 3 people”", "在“Search”中输入 K-0417", "页面显示“2 results”"}},

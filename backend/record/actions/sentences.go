@@ -400,6 +400,8 @@ func (l *language) page(a human.Action) string {
 			return l.say("hovered", what)
 		}
 		return l.or("hovered at", place(a))
+	case human.PlayMedia:
+		return l.media(a)
 	case human.PageSaid:
 		return l.or("page said", said(a.Dialog))
 	case human.DialogEnded:
@@ -440,6 +442,35 @@ func (l *language) went(a human.Action) string {
 		return l.say("status", words, n.Status)
 	}
 	return words
+}
+
+// media says what was done to a player.
+func (l *language) media(a human.Action) string {
+	if len(a.Values) == 0 || l.text["media "+a.Values[0]] == "" {
+		return l.or("media", l.element(a.Element))
+	}
+	what := l.element(a.Element)
+	if what == "" {
+		what = l.say("a player")
+	}
+	if len(a.Values) == 1 {
+		return l.say("media "+a.Values[0], what)
+	}
+	value := clean(a.Values[1], longestText)
+	if a.Values[0] == "seek" {
+		seconds, _ := strconv.ParseFloat(value, 64)
+		value = playerTime(seconds)
+	}
+	return l.say("media "+a.Values[0], what, value)
+}
+
+// playerTime is a time in a film as players show it: 1:05, 1:02:03.
+func playerTime(seconds float64) string {
+	s := int(max(0, min(seconds, 1e6)))
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
 func (l *language) dialog(d *human.Dialog) string {

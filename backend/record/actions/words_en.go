@@ -4,7 +4,7 @@ var english = language{
 	roles: map[string]string{
 		"textbox": "field", "searchbox": "search field", "combobox": "list", "listbox": "list", "listitem": "item", "option": "option",
 		"gridcell": "cell", "columnheader": "column", "rowheader": "row header", "menuitem": "menu item", "menuitemcheckbox": "menu item",
-		"menuitemradio": "menu item", "radio": "option", "checkbox": "checkbox", "spinbutton": "number field", "progressbar": "progress bar",
+		"menuitemradio": "menu item", "radio": "option", "checkbox": "checkbox", "Video": "video", "Audio": "audio player", "spinbutton": "number field", "progressbar": "progress bar",
 		"tab": "tab", "tabpanel": "page", "treeitem": "item", "treegrid": "table", "img": "picture", "scrollbar": "scroll bar", "statusbar": "status bar",
 		"toolbar": "toolbar", "menubar": "menu bar", "document": "page", "link": "link", "heading": "heading", "togglebutton": "button",
 		"drawing area": "canvas",
@@ -67,6 +67,9 @@ var english = language{
 		"changed check": "Changed %s", "changed check/none": "Changed a checkbox", "radio": "Chose %s", "radio/none": "Chose an option",
 		"unchecked": "Unchecked %s", "unchecked/none": "Unchecked a checkbox", "checked": "Checked %s", "checked/none": "Checked a checkbox",
 		"hovered": "Hovered over %s", "hovered at": "Hovered in %s", "hovered at/none": "Hovered",
+		"media": "Used %s", "media/none": "Used a player", "a player": "a player", "media play": "Played %s", "media pause": "Paused %s", "media mute": "Muted %s", "media unmute": "Unmuted %s",
+		"media seek": "Moved %s to %s", "media volume": "Set the volume of %s to %s%%", "media speed": "Set the speed of %s to %s",
+		"media fullscreen": "Showed %s in full screen", "media window": "Left full screen of %s",
 		"picked": "Picked %s", "picked/none": "Picked something",
 
 		"page said": `The page showed "%s"`, "page said/none": "The page showed a message",

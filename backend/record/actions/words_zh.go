@@ -3,7 +3,7 @@ package actions
 var simplifiedChinese = language{
 	roles: map[string]string{
 		"button": "按钮", "togglebutton": "按钮", "textbox": "输入框", "searchbox": "搜索框", "combobox": "下拉框", "listbox": "列表", "list": "列表",
-		"listitem": "列表项", "option": "选项", "radio": "单选项", "checkbox": "复选框", "switch": "开关", "spinbutton": "数字框", "slider": "滑块",
+		"listitem": "列表项", "option": "选项", "radio": "单选项", "Video": "视频", "Audio": "音频", "checkbox": "复选框", "switch": "开关", "spinbutton": "数字框", "slider": "滑块",
 		"link": "链接", "tab": "标签页", "tablist": "标签栏", "tabpanel": "页面", "tree": "树", "treeitem": "节点", "treegrid": "表格", "table": "表格",
 		"grid": "表格", "row": "行", "cell": "单元格", "gridcell": "单元格", "columnheader": "列标题", "rowheader": "行标题", "menu": "菜单",
 		"menubar": "菜单栏", "menuitem": "菜单项", "menuitemcheckbox": "菜单项", "menuitemradio": "菜单项", "toolbar": "工具栏", "statusbar": "状态栏",
@@ -69,6 +69,9 @@ var simplifiedChinese = language{
 		"changed check": "更改了%s", "changed check/none": "更改了复选框", "radio": "选择了%s", "radio/none": "选择了一个选项",
 		"unchecked": "取消勾选%s", "unchecked/none": "取消勾选了复选框", "checked": "勾选%s", "checked/none": "勾选了复选框",
 		"hovered": "悬停在%s", "hovered at": "悬停在 %s", "hovered at/none": "悬停",
+		"media": "使用了%s", "media/none": "使用了播放器", "a player": "播放器", "media play": "播放%s", "media pause": "暂停%s", "media mute": "静音%s", "media unmute": "取消静音%s",
+		"media seek": "将%s跳转到 %s", "media volume": "将%s的音量设为 %s%%", "media speed": "将%s的速度设为 %s",
+		"media fullscreen": "全屏显示%s", "media window": "退出%s的全屏",
 		"picked": "选取了 %s", "picked/none": "选取了内容",
 
 		"page said": "页面显示“%s”", "page said/none": "页面显示了一条消息",

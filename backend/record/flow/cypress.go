@@ -214,6 +214,8 @@ func (s *spec) does(m *move) {
 	case human.Hover:
 		s.note(human.Sayf("The pointer over an element is an event of a script; styles do not follow it."))
 		s.do(m, "trigger('mouseover')")
+	case human.PlayMedia:
+		s.do(m, "then(($m) => { const m = $m[0] as HTMLMediaElement; %s })", m.playing())
 	case human.Scroll:
 		if m.Element != nil && !m.isTag("body", "html") {
 			s.do(m, "scrollTo(%d, %d)", m.ToX, m.ToY)

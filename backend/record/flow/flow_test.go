@@ -392,7 +392,7 @@ func TestActionsThatHaveNothingInThem(t *testing.T) {
 	kinds := []human.ActionType{
 		human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Scroll, human.Typing, human.Shortcut, human.Paste, human.Copy, human.SwitchWindow,
 		human.Note, human.Missing, human.OpenPage, human.ClosePage, human.SwitchPage, human.Navigate, human.Choose, human.Check, human.Hover, human.DialogEnded,
-		human.Upload, human.Download, human.Extract, "unheard of",
+		human.Upload, human.Download, human.Extract, human.PlayMedia, human.PageSaid, "unheard of",
 	}
 	frame := &human.WebPage{Target: "t9", URL: "chrome://newtab", Frame: []int{-1, 1 << 40}}
 	odd := &human.Element{Role: "button", Tag: "input/odd", Bounds: human.Bounds{W: -1, H: 1}, Selectors: [][]string{nil, {""}, {"aria/"}, {"aria/x"}, {"[", "text/"}}}

@@ -114,3 +114,22 @@ func TestWhatAFormatCannotSayIsKnownBefore(t *testing.T) {
 		}
 	}
 }
+
+// What is done to a player is done by its own functions: where its controls are is the browser's affair.
+func TestPlayersInEveryFormat(t *testing.T) {
+	film := tagged(element("Video", "Interview", "#film"), "video")
+	for values, want := range map[string]string{
+		"play": "m.play();", "pause": "m.pause();", "seek 75.5": "m.currentTime = 75.5;", "mute": "m.muted = true;", "unmute": "m.muted = false;",
+		"volume 40": "m.volume = 0.4;", "speed 1.5": "m.playbackRate = 1.5;", "fullscreen": "m.requestFullscreen();", "window": "document.exitFullscreen();",
+	} {
+		list := []human.Action{
+			{Type: human.Navigate, Page: at("/"), Navigation: &human.Navigation{Kind: "address"}},
+			{Type: human.PlayMedia, Page: at("/"), Element: film, Values: strings.Fields(values)},
+		}
+		for _, f := range flow.Formats {
+			if got := written(t, f.Name, list...); strings.Count(got, want) != 1 {
+				t.Errorf("%s of %s is not in %s", f.Name, values, got)
+			}
+		}
+	}
+}

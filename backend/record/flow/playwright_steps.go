@@ -39,6 +39,10 @@ func (t *test) does(m *move) {
 		if on, ok := t.on(m); ok {
 			t.line("await %s.hover(%s);", on, options(t.position(m)))
 		}
+	case human.PlayMedia:
+		if on, ok := t.on(m); ok {
+			t.line("await %s.evaluate((m: HTMLMediaElement) => { %s });", on, m.playing())
+		}
 	case human.Scroll:
 		t.scrolls(m)
 	case human.Drag:

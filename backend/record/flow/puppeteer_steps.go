@@ -36,6 +36,14 @@ func (f *userFlow) does(m *move) {
 		if s, ok := f.find(m, "hover"); ok {
 			f.add(s)
 		}
+	case human.PlayMedia:
+		if css := styled(m.Element); len(css) > 0 {
+			s := f.on(m, "waitForExpression")
+			s.Expression = fmt.Sprintf(mediaScript, descend, m.playing(), jsonText(css))
+			f.add(s)
+		} else {
+			f.custom(m, actionStep, details{}, human.Sayf("Some elements cannot be found again; their steps are left out or done by their place."))
+		}
 	case human.Scroll:
 		s := f.on(m, "scroll")
 		s.X, s.Y = &m.ToX, &m.ToY

@@ -281,6 +281,10 @@ func (s *project) does(m *move) {
 		s.presses(m)
 	case human.Hover:
 		s.on(m, "mouseOver", "")
+	case human.PlayMedia:
+		if css := styled(m.Element); len(css) > 0 {
+			s.add("executeScript", "return "+fmt.Sprintf(mediaScript, descend, m.playing(), jsonText(css)), "")
+		}
 	case human.Scroll:
 		if m.Element == nil || m.isTag("body", "html") {
 			s.add("executeScript", fmt.Sprintf("window.scrollTo(%d, %d)", m.ToX, m.ToY), "")

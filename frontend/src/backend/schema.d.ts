@@ -2796,7 +2796,7 @@ export interface components {
             to_y?: number;
             transfers?: components["schemas"]["Transfer"][];
             /** @enum {string} */
-            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "move_window" | "resize_window" | "file" | "change" | "focus" | "note" | "gap" | "open_page" | "close_page" | "switch_page" | "navigate" | "choose" | "check" | "hover" | "dialog" | "upload" | "download" | "pick" | "command";
+            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "move_window" | "resize_window" | "file" | "change" | "focus" | "note" | "gap" | "open_page" | "close_page" | "switch_page" | "navigate" | "choose" | "check" | "hover" | "media" | "dialog" | "message" | "upload" | "download" | "pick" | "command";
             /** @description What stood in the field afterwards. */
             value?: string;
             /** @description Options chosen, or checked or unchecked. */
@@ -3814,7 +3814,7 @@ export interface components {
             /** @description What was typed into a prompt, masked. */
             input?: string;
             /** @enum {string} */
-            kind: "alert" | "confirm" | "prompt" | "beforeunload";
+            kind: "alert" | "confirm" | "prompt" | "beforeunload" | "message";
             /** @description Masked. */
             message: string;
         };

@@ -513,6 +513,8 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 				text = say("moved-to-on", textOr(from, "something"), to, here())
 			}
 			out = append(out, doneAt{claim(human.FoundDone, 0.9, text, evidence...).with(facts.Changed, Phrase{}), i})
+		case human.PlayMedia:
+			out = append(out, doneAt{claim(human.FoundDone, 0.9, r.Described(a), a.Ref()).with(facts.Used, Phrase{}), i})
 		case human.PageSaid:
 			if text := facts.Spoken(a); facts.Happened(text) {
 				out = append(out, doneAt{claim(human.FoundDone, 0.9, say("page-said", facts.Quote(text)), evidence...).with(facts.EffectOf(text), Phrase{}), i})
