@@ -64,7 +64,7 @@ type Facts struct {
 // New returns the evidence for a call. made says whether the call's session made the file at an absolute path; it may be
 // nil. Nothing is looked at before it is asked about.
 func New(ctx context.Context, call gate.Call, made func(abs string) bool) *Facts {
-	return within(ctx, call, made, looking)
+	return Within(ctx, call, made, looking)
 }
 
 // In is the evidence with what earlier calls of the call's session made.
@@ -73,7 +73,8 @@ func (g *Facts) In(s *Sessions) *Facts {
 	return g
 }
 
-func within(ctx context.Context, call gate.Call, made func(string) bool, most time.Duration) *Facts {
+// Within is New with how long is looked at most; as long again is read what the verdict rests on.
+func Within(ctx context.Context, call gate.Call, made func(string) bool, most time.Duration) *Facts {
 	if made == nil {
 		made = func(string) bool { return false }
 	}

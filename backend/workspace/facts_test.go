@@ -77,7 +77,7 @@ func tree(t testing.TB) string {
 
 // patient is evidence that a slow machine has the time for.
 func patient(t testing.TB, call gate.Call, made func(string) bool) *Facts {
-	return within(t.Context(), call, made, time.Minute)
+	return Within(t.Context(), call, made, time.Minute)
 }
 
 func TestFile(t *testing.T) {
@@ -294,15 +294,15 @@ func TestWithoutTimeTheAnswersAreCautious(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, g := range map[string]*Facts{
-		"no time": within(t.Context(), gate.Call{Cwd: dir}, nil, 0),
-		"ended":   within(done, gate.Call{Cwd: dir}, nil, time.Minute),
+		"no time": Within(t.Context(), gate.Call{Cwd: dir}, nil, 0),
+		"ended":   Within(done, gate.Call{Cwd: dir}, nil, time.Minute),
 	} {
 		if g.File(dir+"/kept.txt") != gate.NotKnown || g.File(dir+"/nothing") != gate.Absent || g.Clean() || g.Pushed() {
 			t.Error(name)
 		}
 	}
 	// The clock says that each look takes long: the first uses the time up.
-	g := within(t.Context(), gate.Call{Cwd: dir}, nil, time.Minute)
+	g := Within(t.Context(), gate.Call{Cwd: dir}, nil, time.Minute)
 	at := time.Unix(0, 0)
 	g.now = func() time.Time { at = at.Add(time.Hour); return at }
 	if g.File(dir+"/kept.txt") != gate.Committed || g.File(dir+"/src") != gate.NotKnown || g.File(dir+"/kept.txt") != gate.Committed {
@@ -532,7 +532,7 @@ func BenchmarkTenThousandFiles(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if !f(within(b.Context(), gate.Call{Cwd: dir}, nil, time.Minute)) {
+				if !f(Within(b.Context(), gate.Call{Cwd: dir}, nil, time.Minute)) {
 					b.Fatal("not known")
 				}
 			}
@@ -546,7 +546,7 @@ func TestFilesAreReadWhereLookingTookAllTheTime(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "deploy.sh"), []byte("make it\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g := within(t.Context(), gate.Call{Cwd: dir}, nil, time.Minute)
+	g := Within(t.Context(), gate.Call{Cwd: dir}, nil, time.Minute)
 	at := time.Now()
 	g.now = func() time.Time { at = at.Add(time.Hour); return at }
 	g.File(filepath.Join(dir, "deploy.sh"))

@@ -53,7 +53,7 @@ func TestOurs(t *testing.T) {
 	}
 	script := put(t, "#!/bin/sh\n", t.TempDir(), "deskbell")
 	facts := func() *Facts {
-		return within(t.Context(), gate.Call{Home: home, Root: project, Cwd: project, Guard: guard}, nil, 1<<40)
+		return Within(t.Context(), gate.Call{Home: home, Root: project, Cwd: project, Guard: guard}, nil, 1<<40)
 	}
 	for file, want := range map[string]bool{program: true, changed: true, link: true, script: false, "sh": false, filepath.Join(home, "none"): false, home: false} {
 		if is := facts().Ours(file); is != want {
@@ -146,7 +146,7 @@ func TestRealPlaces(t *testing.T) {
 	}
 	sessions := &Sessions{}
 	facts := func(session string) *Facts {
-		return within(t.Context(), gate.Call{Root: project, Cwd: project, Guard: guard, Session: session}, nil, 1<<40).In(sessions)
+		return Within(t.Context(), gate.Call{Root: project, Cwd: project, Guard: guard, Session: session}, nil, 1<<40).In(sessions)
 	}
 	facts("a").Linked(filepath.Join(project, "later"), guard)
 	for path, want := range map[string]string{

@@ -100,7 +100,7 @@ func (w words) without(text string) string {
 	}
 }
 
-// Greets says whether a message greets somebody who has just signed in.
+// Greets says whether a message greets a person who has just signed in.
 func Greets(text string) bool { return greetWords.Begins(text) }
 
 // Searches says whether a name is of what is searched with.

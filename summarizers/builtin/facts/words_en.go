@@ -35,7 +35,7 @@ var passEnglish = []string{"passcode", "passphrase", "password"}
 // signEnglish is in the names of pages and buttons by which people sign in.
 var signEnglish = []string{"log in", "log on", "login", "sign in", "sign on", "sign-in", "signin"}
 
-// greetEnglish is how messages to somebody begin who has just signed in.
+// greetEnglish is how messages to a person begin who has just signed in.
 var greetEnglish = []string{"hello", "hi", "signed in", "welcome", "you are now signed in", "you are signed in", "you are logged in"}
 
 // searchEnglish is in the names of what is searched with.

@@ -32,7 +32,7 @@ var passChinese = []string{"密码", "口令"}
 // signChinese is in the names of pages and buttons by which people sign in.
 var signChinese = []string{"登入", "登录", "登陆"}
 
-// greetChinese is how messages to somebody begin who has just signed in.
+// greetChinese is how messages to a person begin who has just signed in.
 var greetChinese = []string{"你好", "您好", "欢迎", "登录成功", "登入成功"}
 
 // searchChinese is in the names of what is searched with.

@@ -163,7 +163,7 @@ func (r *Result) signedIn(s *facts.Send) bool {
 	})
 }
 
-// greeted is the message that greets somebody after a password; -1 where none came.
+// greeted is the message that greets a person after a password; -1 where none came.
 func (r *Result) greeted(s *facts.Send) int {
 	for _, i := range s.Said {
 		if text := facts.Spoken(r.Actions[i]); facts.Greets(text) && !facts.Objects(r.Actions[i]) {
