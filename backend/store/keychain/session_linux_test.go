@@ -48,7 +48,7 @@ func TestAFullKeyringMakesRoom(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be another user, whose sessions no one misses")
 	}
-	dir, err := os.MkdirTemp("", "keyring")
+	dir, err := os.MkdirTemp("/tmp", "keyring") // the folder for temporary files may be closed to others
 	if err != nil {
 		t.Fatal(err)
 	}
