@@ -69,7 +69,10 @@ func (l *lab) play(t *testing.T) {
 	both.Wait()
 }
 
-// cannot is what an export itself says that it cannot express.
+// beyond are the steps of a user flow that change a page and cannot be played.
+var beyond = []string{"deskbell.drag", "deskbell.upload", "deskbell.dialog", "deskbell.secret", "deskbell.key", "deskbell.action"}
+
+// cannot is what an export itself says that it leaves out, of what changes a page.
 func cannot(runner, text string) string {
 	var out []string
 	if runner == "puppeteer" {
@@ -81,7 +84,7 @@ func cannot(runner, text string) string {
 		}
 		if json.Unmarshal([]byte(text), &flow) == nil {
 			for _, s := range flow.Steps {
-				if s.Type == "customStep" {
+				if s.Type == "customStep" && slices.Contains(beyond, s.Name) {
 					out = append(out, strings.TrimSpace(s.Name+" "+string(s.Parameters)))
 				}
 			}
@@ -89,7 +92,7 @@ func cannot(runner, text string) string {
 		return strings.Join(out, "; ")
 	}
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "//") && (strings.Contains(line, "cannot") || strings.Contains(line, "by hand") || strings.Contains(line, "not ")) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "//") && (strings.Contains(line, "no way to find") || strings.Contains(line, "left out")) {
 			out = append(out, line)
 		}
 	}
@@ -162,7 +165,7 @@ func (l *lab) report() string {
 	list := func(what, format string, args ...any) {
 		lists[what] = append(lists[what], fmt.Sprintf(format, args...))
 	}
-	plays, same, beyond := map[string]int{}, map[string]int{}, map[string]int{}
+	plays, same, left := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, r := range l.results {
 		if r.trouble != "" {
 			trouble++
@@ -202,7 +205,7 @@ func (l *lab) report() string {
 			case how == "":
 				same[runner]++
 			case r.said[runner] != "":
-				beyond[runner]++
+				left[runner]++
 				list("Beyond the format, as the export says", "%s %s: %s", r.Name, runner, r.said[runner])
 			default:
 				list("Plays that end otherwise", "%s %s: %s", r.Name, runner, how)
@@ -227,7 +230,7 @@ func (l *lab) report() string {
 		fmt.Fprintf(&b, "| claims, %s | %d true, %d **false**, %d not said |\n", lang, c["true"], c["false"], c["not said"])
 	}
 	for _, runner := range runners {
-		fmt.Fprintf(&b, "| same end in %s | %d of %d (%s); %d beyond the format; of the rest %s |\n", runner, same[runner], plays[runner], percent(same[runner], plays[runner]), beyond[runner], percent(same[runner], plays[runner]-beyond[runner]))
+		fmt.Fprintf(&b, "| same end in %s | %d of %d (%s); %d beyond the format; of the rest %s |\n", runner, same[runner], plays[runner], percent(same[runner], plays[runner]), left[runner], percent(same[runner], plays[runner]-left[runner]))
 	}
 	fmt.Fprintf(&b, "| planted secrets found | %d |\n| ordinary numbers hidden | %d |\n", leaks, masked)
 	for _, what := range []string{"False claims", "Secrets that were found", "Ordinary numbers that were hidden", "Lost steps", "Invented actions", "Wrong order", "Targets that are not useful", "Plays that end otherwise", "Beyond the format, as the export says", "Not said", "Not finished"} {

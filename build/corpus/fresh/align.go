@@ -81,7 +81,7 @@ func Align(steps []Step, all []human.Action, scrolled bool) (r Recall) {
 // follows says whether an action needs no step: what pages do by themselves, or what the recording says of itself.
 func follows(a human.Action, scrolled bool) bool {
 	switch a.Type {
-	case human.OpenPage, human.ClosePage, human.SwitchPage, human.Note, human.Missing:
+	case human.OpenPage, human.ClosePage, human.SwitchPage, human.PageSaid, human.Note, human.Missing:
 		return true
 	case human.Navigate:
 		return a.CausedBy != ""

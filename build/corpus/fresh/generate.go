@@ -52,7 +52,7 @@ type Case struct {
 const Start = "/start"
 
 // kits are the libraries that pages are made with.
-var kits = []string{"bootstrap", "shoelace", "element", "antd"}
+var kits = []string{"bootstrap", "shoelace", "element", "antd", "vuetify"}
 
 // Generate makes the cases of a seed. A case depends on the seed and its own number alone.
 func Generate(seed uint64, n int) (all []Case) {

@@ -166,6 +166,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 var libraries = map[string][]string{
 	"bootstrap": {"flatpickr/dist/flatpickr.min.css", "tom-select/dist/css/tom-select.bootstrap5.min.css", "bootstrap/dist/js/bootstrap.bundle.min.js", "flatpickr/dist/flatpickr.min.js", "tom-select/dist/js/tom-select.complete.min.js"},
 	"shoelace":  {"@shoelace-style/shoelace/cdn/themes/light.css", "@shoelace-style/shoelace/cdn/shoelace.js"},
+	"vuetify":   {"vuetify/dist/vuetify.min.css", "vue/dist/vue.global.prod.js", "vuetify/dist/vuetify.min.js"},
 	"element":   {"element-plus/dist/index.css", "vue/dist/vue.global.prod.js", "element-plus/dist/index.full.min.js"},
 	"antd":      {"antd/dist/reset.css", "react/umd/react.production.min.js", "react-dom/umd/react-dom.production.min.js", "dayjs/dayjs.min.js", "antd/dist/antd.min.js"},
 }
