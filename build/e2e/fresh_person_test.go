@@ -100,7 +100,8 @@ const serialize = `function () {
   const esc = s => s.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/"/g, '&quot;');
   const write = n => {
     if (n.nodeType === 3) return n.parentNode && n.parentNode.localName === 'style' ? n.data : esc(n.data);
-    if (n.nodeType !== 1 || n.localName === 'script') return '';
+    if (n.nodeType !== 1) return '';
+    if (n.localName === 'script') return '<script></script>'; // it is counted in paths
     let s = '<' + n.localName;
     for (const a of n.attributes) s += ' ' + a.name + '="' + esc(a.value) + '"';
     if (n === mark) s += ' data-fresh-mark=""';

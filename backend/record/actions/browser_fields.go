@@ -28,6 +28,9 @@ func (d *Deriver) pageTyped(t *tab, ev human.RecordedEvent) {
 		}
 	}
 	hush(&e.a)
+	if ev.Count == 0 && ev.Text == "" {
+		e.a.Hidden, e.a.SecretID = "", 0 // that a field is empty is no secret
+	}
 	d.touch(e)
 	if !late {
 		d.acted(e, ev)

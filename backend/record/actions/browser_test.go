@@ -44,6 +44,10 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 		"Backspace that begins it, too": {browse().hit(field, "Backspace").input(field, ""), []string{"Cleared Search"}, []string{"清空“Search”"}},
 		"a password is typed and no more": {
 			browse().event(human.RecordedEvent{Type: human.PageInput, Element: &password, Count: 9, Hidden: "password"}), []string{"Typed into Password"}, []string{"在“Password”中输入（内容已隐藏）"}},
+		"a password that is taken back": {
+			browse().event(human.RecordedEvent{Type: human.PageInput, Element: &password, Count: 9, Hidden: "password", SecretID: 1}).hit(password, "a", "ctrl").
+				event(human.RecordedEvent{Type: human.PageInput, Element: &password, Hidden: "password", SecretID: 2}),
+			[]string{"Typed into Password", "Pressed Ctrl+A", "Cleared Password"}, []string{"在“Password”中输入（内容已隐藏）", "按下 Ctrl+A", "清空“Password”"}},
 		"a field that says what stands in it when it is left": {
 			browse().input(field, "K-04").press(send).input(field, "K-0417").up(send, 1), []string{"Typed K-0417 into Search", "Clicked button Send"}, nil},
 		"what is hidden at first and no secret in the end": {

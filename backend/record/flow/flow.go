@@ -280,6 +280,9 @@ func (m *move) text() (text string, known bool) {
 	if text == "" {
 		text = m.Text
 	}
+	if m.Page != nil && m.Type == human.Typing && m.Hidden == "" && text == "" && m.Count == 0 {
+		return "", true // it was emptied, be it one for secrets
+	}
 	if m.Type == human.Paste && m.Value == "" || m.Hidden != "" || m.Masked || m.Element != nil && m.Element.Secret || strings.Contains(text, dots) || text == "" && m.Count > 0 {
 		return "", false
 	}

@@ -88,7 +88,7 @@ func direct(role string) bool {
 
 // locator is Playwright's expression for an element, after the one for its page or frame; "" where it has none.
 func locator(e *human.Element) string {
-	for _, list := range selectorsOf(e) {
+	for _, list := range literal(selectorsOf(e)) {
 		var b strings.Builder
 		for _, s := range list {
 			l := locate(s, e)
@@ -103,6 +103,25 @@ func locator(e *human.Element) string {
 		}
 	}
 	return ""
+}
+
+// literal puts the placeholder before the name that Chrome takes from it: others take the label instead where that is empty.
+func literal(all [][]string) [][]string {
+	if len(all) == 0 || len(all[0]) != 1 {
+		return all
+	}
+	name, named := strings.CutPrefix(all[0][0], "aria/")
+	if m := roleOf.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	i := slices.IndexFunc(all, func(list []string) bool {
+		m := attribute.FindStringSubmatch(list[len(list)-1])
+		return m != nil && m[2] == "placeholder" && m[3]+m[4]+m[5] == name
+	})
+	if !named || i < 0 {
+		return all
+	}
+	return slices.Concat([][]string{all[i]}, all[:i], all[i+1:])
 }
 
 // locate turns one selector of @puppeteer/replay into a locator.

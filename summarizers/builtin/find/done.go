@@ -86,7 +86,7 @@ func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
 	}
 	page, site := r.PageName(r.Page(from, &evidence)), r.Host(s.On.Page.URL)
 	where := textOr(cmp.Or(page, site), "a-page")
-	confirmed := r.confirmed(s) || f.Secret && r.greeted(s) >= 0
+	confirmed := r.confirmed(s) || f.Secret && (r.greeted(s) >= 0 || r.letIn(s))
 	effect := facts.Changed
 	if e := r.Actions[s.At].Element; facts.IsButton(e) {
 		effect = max(effect, facts.EffectOf(e.Name))
@@ -102,7 +102,7 @@ func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
 	switch sends := slices.DeleteFunc(slices.Clone(good), func(s *facts.Send) bool { return !r.confirmed(s) }); {
 	case f.Secret:
 		effect, text = facts.SignedIn, say("password-given", textOr(cmp.Or(site, page), "a-page")).then(r.by(s)...)
-		if confirmed && r.signedIn(s) || r.greeted(s) >= 0 {
+		if confirmed && (r.signedIn(s) || r.greeted(s) >= 0) {
 			text = say("signed-in", textOr(cmp.Or(site, page), "a-page")).then(again)
 		}
 	case len(sends) > 1: // for one thing after the other
@@ -161,6 +161,16 @@ func (r *Result) signedIn(s *facts.Send) bool {
 		a := r.Actions[i]
 		return a.Hidden != "" && (a.Type == human.Typing || a.Type == human.Paste)
 	})
+}
+
+// letIn says whether a script showed another page once the button to sign in was pressed, without an objection.
+func (r *Result) letIn(s *facts.Send) bool {
+	if s.Then == nil || s.Then.Came < 0 || !facts.IsButton(r.Actions[s.At].Element) || !facts.SignsIn(r.Actions[s.At].Element.Name) {
+		return false
+	}
+	n := r.Actions[s.Then.Came].Navigation
+	_, bad := r.answered(s)
+	return n != nil && (n.Kind == "script" || n.Kind == "history" || n.Kind == "redirect") && !bad && r.signedIn(s)
 }
 
 // greeted is the message that greets a person after a password; -1 where none came.

@@ -35,6 +35,9 @@ var meanings = []struct {
 	{"move", false, regexp.MustCompile(`^(.+?)(?:现在|已)?(?:在|位于)(.+?)(?:里|中|内|下)?$`)},
 	{"count", true, regexp.MustCompile(`(?i)^(?:there are )?(\d+) (\pL+?)(?: are (?:listed|shown|left|there))?$`)},
 	{"count", true, regexp.MustCompile(`^(?:共有?|有)?\s*(\d+)\s*[个条项名位]\s*(\pL+)$`)},
+	{"on", false, regexp.MustCompile(`(?i)^(.+?) (?:is|are|was|has been|should be)(?: now)? (?:turned |switched |set )?(on|enabled|checked|ticked|selected|active|off|disabled|unchecked|deselected|inactive)$`)},
+	{"on", true, regexp.MustCompile(`(?i)^(?:turn|switch) (on|off) (.+)$`)},
+	{"on", false, regexp.MustCompile(`^(.+?)(?:现在|已|已经|被)*(开启|打开|启用|勾选|选中|关闭|停用|禁用|取消勾选)(?:状态)?$`)},
 	{"equal", false, regexp.MustCompile(`(?i)^(.+?) (?:is|are|equals|reads|says|=) (.+)$`)},
 	{"equal", false, regexp.MustCompile(`^(.+?)\s*[=:：]\s*(.+)$`)},
 	{"equal", false, regexp.MustCompile(`^(.+?)(?:显示为|等于|为|是)(.+)$`)},
@@ -116,6 +119,8 @@ func (r *Result) meant(text string, witnesses []observation) (a *human.Ref, seen
 				}
 				return held(m, witnesses)
 			}
+		case "on":
+			judge = r.switched
 		default:
 			judge = func(m meaning) (*human.Ref, Phrase, facts.Verdict) { return valued(m, witnesses) }
 		}
@@ -156,6 +161,38 @@ func unmarked(name string) string {
 		}
 	}
 	return strings.Trim(name, "“”\"'「」『』 ")
+}
+
+// switched judges that a box is checked, or a switch on, as it was left last, where the page said something to that or a form with
+// it was sent.
+func (r *Result) switched(m meaning) (*human.Ref, Phrase, facts.Verdict) {
+	wanted := facts.SwitchedOn(m.value)
+	for i := len(r.Actions) - 1; i >= 0; i-- {
+		a := r.Actions[i]
+		if a.Type == human.PageSaid && facts.Objects(a) || a.Type == human.Missing {
+			break
+		}
+		name := facts.ElementName(a.Element)
+		if a.Type != human.Check || len(a.Values) == 0 || name == "" || !same(name, m.object) {
+			continue
+		}
+		if !r.taught(i) {
+			break
+		}
+		ref := a.Ref()
+		key := "setting-checked"
+		if facts.Unchecked(a) {
+			key = "setting-unchecked"
+		}
+		return &ref, say(key, facts.Quote(name)), is(facts.Unchecked(a) != wanted)
+	}
+	return nil, Phrase{}, facts.Unsaid
+}
+
+// taught says whether a page took what was set in it: it said so, or the form was sent.
+func (r *Result) taught(i int) bool {
+	return slices.ContainsFunc(r.Pages().Effects[i], func(j int) bool { return facts.Happened(facts.Spoken(r.Actions[j])) }) ||
+		slices.ContainsFunc(r.Pages().Sends, func(s *facts.Send) bool { return slices.Contains(s.Fields, i) && r.confirmed(s) })
 }
 
 // movedTo judges that a thing was dragged, or a file moved, to another.
@@ -259,7 +296,7 @@ func (r *Result) gotIn(e facts.Claim) (*human.Ref, Phrase, facts.Verdict) {
 			ref := r.Actions[i].Ref()
 			return &ref, say("seen-message", facts.Quote(facts.Spoken(r.Actions[i]))), facts.Agrees
 		}
-		if r.confirmed(s) && r.signedIn(s) {
+		if (r.confirmed(s) || r.letIn(s)) && r.signedIn(s) {
 			return &ref, say("seen-page-title", r.PageName(&s.Then.Page)), facts.Agrees
 		}
 		break
