@@ -116,6 +116,11 @@ func (d *Deriver) browsed(ev human.RecordedEvent) {
 	}
 	d.titled(t, ev)
 	t.page = *ev.Page
+	d.happened(t, ev)
+}
+
+// happened takes what was done in a page, or came of it.
+func (d *Deriver) happened(t *tab, ev human.RecordedEvent) {
 	switch ev.Type {
 	case human.PageShown:
 		d.pageShown(t, ev)
