@@ -293,6 +293,11 @@ func (r *Result) asks(i int) bool {
 	return r.Actions[i].Type == human.PageSaid && facts.Questions(facts.Spoken(r.Actions[i]))
 }
 
+// tells says whether the page itself says what came of something, in whatever language.
+func (r *Result) tells(i int) bool {
+	return r.Actions[i].Type == human.PageSaid && !r.asks(i) && facts.Spoken(r.Actions[i]) != ""
+}
+
 // cameOf says what was seen of a form that was sent or of a button that was clicked.
 func (r *Result) cameOf(s *facts.Send, evidence *[]human.Ref) []Phrase {
 	var out []Phrase
@@ -442,6 +447,7 @@ func (r *Result) choices(used map[int]bool) []doneAt {
 		var evidence []human.Ref
 		last := map[string]int{} // how each was left
 		var order []string
+		var set []int
 		at := -1
 		for _, i := range v.Actions {
 			a := r.Actions[i]
@@ -452,11 +458,11 @@ func (r *Result) choices(used map[int]bool) []doneAt {
 			if _, ok := last[n]; !ok {
 				order = append(order, n)
 			}
-			last[n], at = i, i
+			last[n], at, set = i, i, append(set, i)
 		}
 		for _, n := range order {
 			a := r.Actions[last[n]]
-			if len(evidence) == maxRefs {
+			if len(evidence) == maxRefs-1 {
 				break
 			}
 			evidence = append(evidence, a.Ref())
@@ -475,7 +481,19 @@ func (r *Result) choices(used map[int]bool) []doneAt {
 		}
 		if len(names) > 0 && len(out) < enough {
 			page := textOr(r.PageName(r.Page(at, &evidence)), "a-page")
-			out = append(out, doneAt{claim(human.FoundDone, 0.95, say("set-on", page, names), evidence...).with(facts.Changed, Phrase{}), at})
+			text := say("set-on", page, names)
+			for _, i := range set { // the page says of each that it took it: once is enough
+				for _, j := range w.Effects[i] {
+					if !r.tells(j) || facts.Objects(r.Actions[j]) {
+						continue
+					}
+					if used[j] = true; i == at {
+						text = text.then(say("then-page-said", facts.Quote(facts.Spoken(r.Actions[j]))))
+						evidence = append(evidence, r.Actions[j].Ref())
+					}
+				}
+			}
+			out = append(out, doneAt{claim(human.FoundDone, 0.95, text, evidence...).with(facts.Changed, Phrase{}), at})
 		}
 	}
 	return out
@@ -497,10 +515,11 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 		here := func() Phrase { return textOr(r.PageName(r.Page(i, &evidence)), "a-page") }
 		switch a.Type {
 		case human.Click, human.DoubleClick:
-			if (!facts.IsButton(a.Element) && (a.Element == nil || a.Element.Role != "menuitem")) || !facts.ChangeWords.Begins(facts.ElementName(a.Element)) {
+			to, said, _ := r.LedTo(w, i)
+			button := facts.IsButton(a.Element) || a.Element != nil && a.Element.Role == "menuitem"
+			if facts.ElementName(a.Element) == "" || !(button && facts.ChangeWords.Begins(facts.ElementName(a.Element))) && !slices.ContainsFunc(said, r.tells) {
 				continue
 			}
-			to, said, _ := r.LedTo(w, i)
 			s := &facts.Send{At: i, On: v, Then: to, Said: said}
 			if _, bad := r.answered(s); bad || r.declined(s) || slices.ContainsFunc(said, r.asks) {
 				continue
@@ -515,6 +534,9 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 			came := r.cameOf(s, &evidence)
 			c := claim(human.FoundDone, 0.8, say("clicked-on", facts.Quote(facts.ElementName(a.Element)), here()).then(came...), evidence...)
 			c.Effect, c.unknown = facts.EffectOf(a.Element.Name), len(came) == 0
+			for _, j := range said {
+				c.Effect = max(c.Effect, facts.EffectOf(facts.Spoken(r.Actions[j])))
+			}
 			out = append(out, doneAt{c, i})
 		case human.Drag:
 			from, to := facts.Quote(facts.ElementName(a.Element)), facts.Quote(facts.ElementName(a.Target))
