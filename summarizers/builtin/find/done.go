@@ -515,29 +515,9 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 		here := func() Phrase { return textOr(r.PageName(r.Page(i, &evidence)), "a-page") }
 		switch a.Type {
 		case human.Click, human.DoubleClick:
-			to, said, _ := r.LedTo(w, i)
-			button := facts.IsButton(a.Element) || a.Element != nil && a.Element.Role == "menuitem"
-			if facts.ElementName(a.Element) == "" || !(button && facts.ChangeWords.Begins(facts.ElementName(a.Element))) && !slices.ContainsFunc(said, r.tells) {
-				continue
+			if c, ok := r.clicked(i, v, used); ok {
+				out = append(out, doneAt{c, i})
 			}
-			s := &facts.Send{At: i, On: v, Then: to, Said: said}
-			if _, bad := r.answered(s); bad || r.declined(s) || slices.ContainsFunc(said, r.asks) {
-				continue
-			}
-			for _, j := range said {
-				used[j] = true
-				evidence = append(evidence, r.Actions[j].Ref())
-			}
-			if to != nil && to.Came >= 0 {
-				evidence = append(evidence, r.Actions[to.Came].Ref())
-			}
-			came := r.cameOf(s, &evidence)
-			c := claim(human.FoundDone, 0.8, say("clicked-on", facts.Quote(facts.ElementName(a.Element)), here()).then(came...), evidence...)
-			c.Effect, c.unknown = facts.EffectOf(a.Element.Name), len(came) == 0
-			for _, j := range said {
-				c.Effect = max(c.Effect, facts.EffectOf(facts.Spoken(r.Actions[j])))
-			}
-			out = append(out, doneAt{c, i})
 		case human.Drag:
 			from, to := facts.Quote(facts.ElementName(a.Element)), facts.Quote(facts.ElementName(a.Target))
 			text := say("dragged-on", textOr(from, "something"), here())
@@ -564,6 +544,36 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 		}
 	}
 	return out
+}
+
+// clicked is what came of a click on something whose name says that it changes something, or after which the page said something.
+func (r *Result) clicked(i int, v *facts.Visit, used map[int]bool) (c Claim, ok bool) {
+	a := r.Actions[i]
+	name := facts.ElementName(a.Element)
+	to, said, _ := r.LedTo(r.Pages(), i)
+	button := facts.IsButton(a.Element) || a.Element != nil && a.Element.Role == "menuitem"
+	if changes := button && facts.ChangeWords.Begins(name); name == "" || !changes && !slices.ContainsFunc(said, r.tells) {
+		return c, false
+	}
+	s := &facts.Send{At: i, On: v, Then: to, Said: said}
+	if _, bad := r.answered(s); bad || r.declined(s) || slices.ContainsFunc(said, r.asks) {
+		return c, false
+	}
+	evidence := []human.Ref{a.Ref()}
+	effect := facts.EffectOf(a.Element.Name)
+	for _, j := range said {
+		used[j] = true
+		evidence = append(evidence, r.Actions[j].Ref())
+		effect = max(effect, facts.EffectOf(facts.Spoken(r.Actions[j])))
+	}
+	if to != nil && to.Came >= 0 {
+		evidence = append(evidence, r.Actions[to.Came].Ref())
+	}
+	here := textOr(r.PageName(r.Page(i, &evidence)), "a-page")
+	came := r.cameOf(s, &evidence)
+	c = claim(human.FoundDone, 0.8, say("clicked-on", facts.Quote(name), here).then(came...), evidence...)
+	c.Effect, c.unknown = effect, len(came) == 0
+	return c, true
 }
 
 // filledOnly tells of fields that were filled in where it is neither certain that they were sent nor that they were not.
