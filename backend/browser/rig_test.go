@@ -250,9 +250,8 @@ func (r *rig) click(t *tab, in place, selector string) (x, y float64) {
 		}
 		look()
 	})`, &at)
-	if len(in.path) > 0 { // until it is on the screen, what it is pressed on is its parent
-		r.js(t, in, `new Promise(seen => { requestAnimationFrame(() => requestAnimationFrame(seen)); setTimeout(seen, 1000) })`, nil)
-	}
+	// Until a frame is on the screen, what is pressed is its parent, and of a new page nothing.
+	r.js(t, in, `new Promise(seen => { requestAnimationFrame(() => requestAnimationFrame(seen)); setTimeout(seen, 1000) })`, nil)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	dx, dy, err := t.locate(ctx, in.id)
