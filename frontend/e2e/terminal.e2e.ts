@@ -82,6 +82,7 @@ test('a person claims, inserts, runs, types a password, stops and sends; the age
   await page.keyboard.type('The first try failed.');
   await page.keyboard.press(`${mod}+Enter`);
   await expect(page).toHaveURL(new RegExp(`#/findings/${id}`));
+  await page.getByRole('switch', { name: /^Complete recording/ }).check();
   await app.armed();
   await page.getByRole('heading', { level: 1 }).click();
   await page.keyboard.press('1');
