@@ -36,7 +36,7 @@
   let flood = false;
   let act = 0;
   const said = new WeakMap(); // what an element said last, and after which act
-  const often = new WeakMap(); // how often an element said something in a row without an act: it is a clock
+  const often = new WeakMap(); // how often an element said something after one act: more than thrice, and it is a clock
 
   const observer = new MutationObserver((records) => {
     const now = performance.now();
@@ -72,7 +72,6 @@
     const was = r.oldValue;
     switch (r.attributeName) {
       case 'open':
-      case 'popover':
         return was === null;
       case 'hidden':
         return was !== null && !elements.has(r.target, 'hidden');
@@ -183,15 +182,16 @@
   }
 
   /** The new text of a message; '' where an element says nothing, the same as before, or too much. */
-  function message(e, how, anew) {
+  function message(e, how, written) {
     if (isEditable(e) || (how !== 'dialog' && how !== 'live' && find(e, fields).length)) return '';
     const text = visible.call(e, { opacityProperty: true, visibilityProperty: true }) ? textIn(e) : '';
     const before = said.get(e);
     said.set(e, { text, act });
-    if (!text || (before && text === before.text && (!anew || act === before.act)) || text.length > longest || !(how === 'live' ? /[\p{L}\p{N}]/u : /\p{L}{2}/u).test(text)) return '';
-    const n = (often.get(e) || 0) + 1;
-    often.set(e, n);
-    return n > 3 && until - performance.now() < during - 3000 ? '' : text;
+    if (!text || (before && text === before.text && (!written || act === before.act)) || text.length > longest || !(how === 'live' ? /[\p{L}\p{N}]/u : /\p{L}{2}/u).test(text)) return '';
+    const times = often.get(e);
+    const n = times && times.act === act ? times.n + 1 : 1;
+    often.set(e, { n, act });
+    return n > 3 ? '' : text;
   }
 
   function post(e, text, at, more) {

@@ -275,7 +275,7 @@ for (const language of ['en', 'zh-CN'] as const) {
         await app.press('Escape');
         await expect(page.getByRole('menu')).toHaveCount(0);
         await app.go('inbox?agent=release-bot&risk=high');
-        await expect(async () => { // the list is filtered anew first, and there is nothing to save before
+        await expect(async () => { // until the list is filtered there is nothing to save
           await app.press('Shift+f');
           await expect(page.getByRole('dialog')).toBeVisible({ timeout: 2000 });
         }).toPass();
