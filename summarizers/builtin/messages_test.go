@@ -31,6 +31,14 @@ func TestMessagesOfPages(t *testing.T) {
 			"Signed in at shop.example at the second try; at first the page said “Wrong user name or password”; the page said “Welcome back, Ada”, as expected",
 			"登录了 shop.example，第二次成功，起初页面提示“Wrong user name or password”；页面提示“Welcome back, Ada”，符合预期",
 		},
+		"a sign-in that a script answers": {
+			func() *surfer {
+				return surf("https://shop.example/login", "Sign in").typed("User", 5).password("Password").click("button", "Sign in").goes("script", "https://shop.example/home", "Overview", 200)
+			},
+			"Signed in",
+			"Signed in at shop.example; then “Overview” was shown, as expected",
+			"登录了 shop.example；随后显示“Overview”，符合预期",
+		},
 		"a question of the page, and its answer": {
 			func() *surfer {
 				return surf("https://shop.example/team", "Team").click("button", "Delete").says("Delete Ada from the team? This cannot be undone.").click("button", "Delete").says("Ada was removed")
