@@ -25,7 +25,8 @@
   const apart = 'nav,[role=navigation],[role=menu],[role=menubar],[role=listbox],[role=tree],[role=tooltip],[role=log],[role=timer],[role=marquee],select,datalist,option,head,script,style,template,svg,canvas,[aria-hidden=true]';
   const fields = 'input:not([type=hidden]),textarea,select,[contenteditable]';
   const rows = 'tr,li,[role=row],[role=listitem],[role=article]';
-  const controls = 'button,a[href],[role=button],[role=link],input,select,textarea,script,style,template,svg,[hidden],[aria-hidden=true]';
+  const buttons = 'button,a[href],[role=button],[role=link],[role=tab],[role=switch],[role=checkbox]';
+  const controls = `${buttons},input,select,textarea,script,style,template,svg,[hidden],[aria-hidden=true]`;
 
   let until = -1; // when the page is no longer watched
   let left = 0; // how many messages this act may still have
@@ -41,6 +42,7 @@
   const observer = new MutationObserver((records) => {
     const now = performance.now();
     if (now > until) return rests();
+    const gone = new Set(); // what comes again in the same turn was only moved
     for (const r of records) {
       if (changed.size > most) {
         flood = true;
@@ -55,7 +57,9 @@
         if (e && !changed.has(e)) changed.set(e, 'text');
         continue;
       }
+      for (const n of r.removedNodes) gone.add(n);
       for (const n of r.addedNodes) {
+        if (gone.has(n)) continue;
         if (n instanceof Element) changed.set(n, 'added');
         else if (n instanceof Text && e && !changed.has(e)) changed.set(e, 'text');
       }
@@ -72,7 +76,7 @@
     const was = r.oldValue;
     switch (r.attributeName) {
       case 'open':
-        return was === null;
+        return was === null && matches.call(r.target, dialogs);
       case 'hidden':
         return was !== null && !elements.has(r.target, 'hidden');
       case 'aria-hidden':
@@ -153,6 +157,7 @@
     if (!connected.call(e) || blocks.has(e) || closest.call(e, apart)) return;
     const around = closest.call(e, live);
     if (around) return blocks.set(around, 'live');
+    if (closest.call(e, buttons)) return;
     if (how !== 'text') for (const part of [...find(e, live)].slice(0, 3)) blocks.set(part, 'live');
     if (matches.call(e, fields)) {
       for (const near of beside(e)) if (!blocks.has(near)) blocks.set(near, 'named');

@@ -87,6 +87,18 @@ func TestPageMessages(t *testing.T) {
 			`<button id=b onclick="m.innerHTML = '<li role=menuitem>Copy</li><li role=menuitem>Paste</li>'; l.hidden = false">Edit</button><ul id=m role=menu></ul><div id=l role=listbox hidden><div role=option>One</div></div>`, press,
 			nil,
 		},
+		"what is only moved or opened is none": {
+			`<ul id=l><li id=c>Card</li><li>Other</li></ul><details id=d><summary>More</summary>Hidden words</details><button id=b onclick="l.append(c); d.open = true">Do it</button>`, press,
+			nil,
+		},
+		"what is written on a button is none": {
+			`<button id=b onclick="b.textContent = 'Do it again'; b.insertAdjacentHTML('afterend', '<a href=#>Undo it</a>')">Do it</button>`, press,
+			nil,
+		},
+		"an element that was taken away and comes again": {
+			`<div id=t class=toast>The file was saved</div><button id=b onclick="document.body.append(toast)">Save</button><script>const toast = document.querySelector('.toast'); toast.remove()</script>`, press,
+			[]string{"The file was saved"},
+		},
 		"the rows of a table that is shown are none": {
 			`<button id=b onclick="for (let i = 0; i < 20; i++) t.insertRow().innerHTML = '<td>Name ' + i + '<td>City'">Show</button><table id=t></table>`, press,
 			nil,

@@ -14,6 +14,7 @@ type browserCase struct {
 	act            func(*surfer)
 	sees           string // is on the page in the end, or the person did not do as the script says
 	want           string
+	says           []string          // what the pages said, and to what; not looked at where it is nil
 	secrets, files []string          // what the exports read from the environment
 	cannot         map[string]string // runners whose format cannot say it, and why
 }
@@ -51,7 +52,7 @@ var browserCases = []browserCase{
 		check radio "Courier" = checked
 		check checkbox "I agree to the terms" = checked
 		click button "Send order"
-		navigate form /thanks.html?name=Anna+Lovelace&email=anna%40example.org&quantity=1&notes=Ring+twice.%0D%0AThen+wait.&country=cn&delivery=courier&terms=on&urgency=5&colour=%23336699&q= <- click button "Send order"`},
+		navigate form /thanks.html?name=Anna+Lovelace&email=anna%40example.org&quantity=1&notes=Ring+twice.%0D%0AThen+wait.&country=cn&delivery=courier&terms=on&urgency=5&colour=%23336699&q= <- click button "Send order"`, says: []string{`heading = loaded "Thank you" <- click button "Send order"`}},
 	{name: "a label ticks its box, which is unticked again", page: "/forms.html", act: func(p *surfer) {
 		p.clicks("label|Send me news")
 		p.clicks("#news")
@@ -60,7 +61,7 @@ var browserCases = []browserCase{
 		open_page address /forms.html
 		check checkbox "Send me news" = checked
 		check checkbox "Send me news" = unchecked
-		check checkbox "I agree to the terms" = checked`},
+		check checkbox "I agree to the terms" = checked`, says: []string{}},
 	{name: "Enter sends a form", page: "/forms.html", act: func(p *surfer) {
 		p.clicks("[type=search]")
 		p.types("lamp\n")
@@ -130,7 +131,7 @@ var browserCases = []browserCase{
 		click button "Add to cart"
 		navigate history /spa.html?view=cart <- click button "Add to cart"
 		click link "All"
-		navigate history /spa.html <- click link "All"`},
+		navigate history /spa.html <- click link "All"`, says: []string{`heading "Chair" <- click link "Chair"`, `paragraph "In the cart: Chair" <- click button "Add to cart"`}},
 	{name: "back and forward in a single-page app", page: "/spa.html", act: func(p *surfer) {
 		p.clicks("a|Lamp")
 		p.clicks("a|Cart")
@@ -246,7 +247,7 @@ var browserCases = []browserCase{
 		open_page address /frames.html?kind=cross
 		click button "Hit cross" in frame 0
 		click textbox "Field" in frame 0
-		type textbox "Field" = "far" in frame 0`},
+		type textbox "Field" = "far" in frame 0`, says: []string{`status "1" in frame 0 <- click button "Hit cross"`}},
 	{name: "the second of two frames", page: "/frames.html?kind=two", act: func(p *surfer) {
 		p.clicks("iframe:nth-child(2) >> button")
 		p.clicks("iframe:nth-child(1) >> button")
@@ -327,7 +328,7 @@ var browserCases = []browserCase{
 		open_page script /inner.html?name=popup in t2 <- click button "Open a window"
 		click button "Hit popup" in t2
 		click textbox "Field" in t2
-		type textbox "Field" = "in the popup" in t2`},
+		type textbox "Field" = "in the popup" in t2`, says: []string{`status "1" in t2 <- click button "Hit popup"`}},
 	{name: "a popup of another site, closed again", page: "/popups.html", act: func(p *surfer) {
 		p.clicks("#cross")
 		p.look(1)
@@ -378,7 +379,7 @@ var browserCases = []browserCase{
 	}, sees: "alerted", want: `
 		open_page address /dialogs.html
 		click button "Alert"
-		dialog alert "Careful" accepted true <- click button "Alert"`, cannot: map[string]string{"puppeteer": "there is no step that answers a dialog"}},
+		dialog alert "Careful" accepted true <- click button "Alert"`, says: []string{`status "alerted" <- dialog alert "Careful" accepted true`}, cannot: map[string]string{"puppeteer": "there is no step that answers a dialog"}},
 	{name: "a question that is dismissed, then confirmed", page: "/dialogs.html", act: func(p *surfer) {
 		p.clicksAndAnswers("#confirm", false, "")
 		p.sees("kept")
@@ -388,7 +389,7 @@ var browserCases = []browserCase{
 		click button "Delete"
 		dialog confirm "Really delete it?" accepted false <- click button "Delete"
 		click button "Delete"
-		dialog confirm "Really delete it?" accepted true <- click button "Delete"`, cannot: map[string]string{"puppeteer": "there is no step that answers a dialog"}},
+		dialog confirm "Really delete it?" accepted true <- click button "Delete"`, says: []string{`status "kept" <- dialog confirm "Really delete it?" accepted false`, `status "deleted" <- dialog confirm "Really delete it?" accepted true`}, cannot: map[string]string{"puppeteer": "there is no step that answers a dialog"}},
 	{name: "a prompt", page: "/dialogs.html", act: func(p *surfer) {
 		p.clicksAndAnswers("#prompt", true, "final")
 	}, sees: "named final", want: `
@@ -401,7 +402,7 @@ var browserCases = []browserCase{
 	}, sees: "closed with done", want: `
 		open_page address /dialogs.html
 		click button "Details"
-		click button "Done"`},
+		click button "Done"`, says: []string{`dialog "All of it" <- click button "Details"`, `status "closed with done" <- click button "Done"`}},
 	{name: "a page asks before it is left", page: "/leave.html", act: func(p *surfer) {
 		p.enters("#draft", "half")
 		p.clicksAndAnswers("a", true, "")
@@ -512,7 +513,7 @@ var browserCases = []browserCase{
 		p.dragsAndDrops("#card", "#to")
 	}, sees: "dropped", want: `
 		open_page address /drag.html
-		drag listitem "Card" to list "Done"`},
+		drag listitem "Card" to list "Done"`, says: []string{`status "dropped" <- drag listitem "Card" to list "Done"`}},
 	{name: "a slider of the page is dragged", page: "/drag.html", act: func(p *surfer) {
 		x, y := p.where("#knob")
 		p.drags(x, y, x+148, y)
@@ -534,7 +535,7 @@ var browserCases = []browserCase{
 	}, sees: "signed out", want: `
 		open_page address /hover.html
 		hover button "Account"
-		click button "Sign out"`},
+		click button "Sign out"`, says: []string{`status "signed out" <- click button "Sign out"`}},
 	{name: "shortcuts of the page", page: "/keys.html", act: func(p *surfer) {
 		p.presses("k", ctrl)
 		p.pause()

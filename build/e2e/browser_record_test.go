@@ -156,9 +156,12 @@ func TestBrowserCases(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := sketch(s.stop(t, &rec), s.port)
+				got, said := sketches(s.stop(t, &rec), s.port)
 				if want := lines(c.want); !slices.Equal(got, want) {
 					t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+				}
+				if c.says != nil && !slices.Equal(said, c.says) {
+					t.Errorf("the pages said\n\t%s\nand not\n\t%s", strings.Join(said, "\n\t"), strings.Join(c.says, "\n\t"))
 				}
 				played[i] = s.playable(t, c, rec.ID, state, p.uploaded)
 			})

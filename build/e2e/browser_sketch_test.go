@@ -12,11 +12,17 @@ import (
 
 // sketch writes actions as lines to compare: what was done to which element, in which frame and tab, what stood
 // there then, and what led to it. The clock, coordinates and ids are not in it.
-func sketch(all []human.Action, port string) (lines []string) {
+func sketch(all []human.Action, port string) []string {
+	did, _ := sketches(all, port)
+	return did
+}
+
+// sketches has what the pages said apart: it comes when they like.
+func sketches(all []human.Action, port string) (did, said []string) {
 	names := map[string]string{}
 	for _, a := range all {
-		did := act(a)
-		line := did
+		what := act(a)
+		line := what
 		if a.Page != nil {
 			if len(a.Page.Frame) > 0 {
 				line += " in frame " + strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Page.Frame), " ", "."), "[]")
@@ -30,11 +36,16 @@ func sketch(all []human.Action, port string) (lines []string) {
 		} else if a.CausedBy != "" {
 			line += " <- unknown " + a.CausedBy
 		}
-		names[a.ID] = did
+		names[a.ID] = what
 		line = strings.ReplaceAll(line, "http://a.localhost:"+port, "")
-		lines = append(lines, strings.ReplaceAll(line, ":"+port, ""))
+		line = strings.ReplaceAll(line, ":"+port, "")
+		if a.Type == human.PageSaid {
+			said = append(said, strings.TrimPrefix(line, "message "))
+		} else {
+			did = append(did, line)
+		}
 	}
-	return lines
+	return did, said
 }
 
 // act is what was done, and to what.
@@ -92,7 +103,9 @@ func act(a human.Action) string {
 	if len(a.Values) > 0 {
 		put("= %s", strings.Join(a.Values, ", "))
 	}
-	if d := a.Dialog; d != nil {
+	if d := a.Dialog; d != nil && a.Type == human.PageSaid {
+		put("%q", d.Message)
+	} else if d != nil {
 		put("%s %q accepted %t", d.Kind, d.Message, d.Accepted)
 		if d.Input != "" {
 			put("%q", d.Input)
