@@ -204,6 +204,9 @@ func TestAnApplicationThatDoesNotAnswer(t *testing.T) {
 	field := playElement(&played{role: 50004, name: "alive"})
 	e := rig(t, &fixture{under: stuck, focus: field}, stuck, field)
 	defer close(hangs)
+	if _, err := e.Focused(t.Context(), record.Placed{}); err != nil { // the threads have begun: that, too, takes time
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := e.At(ctx, 1, 1, record.Placed{App: human.App{PID: 9}}); human.KindOf(err) != human.Unavailable {
