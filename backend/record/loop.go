@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	lookTime = 200 * time.Millisecond // for one look-up of an element
-	lookUps  = 16                     // at a time
+	windowTime = 200 * time.Millisecond // for finding the window at a point: taking large pictures holds the display up
+	lookTime   = 800 * time.Millisecond // for one look-up of an element, with that of its window: a program that draws answers late
+	lookUps    = 16                     // at a time
 )
 
 // never is later than any time.

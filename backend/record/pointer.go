@@ -96,7 +96,10 @@ func (p *pointer) look(press uint64, x, y int) {
 	in := p.windows.active
 	p.loop.lookUp(func(ctx context.Context) func() {
 		if p.source != nil {
-			if visible, err := p.source.Visible(ctx); err == nil {
+			soon, cancel := context.WithTimeout(ctx, windowTime)
+			visible, err := p.source.Visible(soon)
+			cancel()
+			if err == nil {
 				if on, ok := topmost(visible, x, y); ok {
 					in = on
 				}

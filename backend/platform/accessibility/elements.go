@@ -23,7 +23,8 @@ type Options struct {
 	Clock record.Clock
 	// Session is the address of the session bus; by default the environment's.
 	Session string
-	// Deadline bounds a whole look-up; by default 200 ms, or 2 s with Reports, when no input waits for it.
+	// Deadline bounds a whole look-up; by default 200 ms, or 2 s with Reports, when no input waits for it. What was
+	// pressed has three times as long: nothing waits for that, and an application that draws is slow to answer.
 	Deadline time.Duration
 	// Reports has Run deliver what applications report of what is done in them, too. It is for sessions in which no
 	// input is seen.
@@ -200,9 +201,14 @@ func (e *Elements) silent(l *lookup) (silent []human.ProgramElements) {
 	return silent
 }
 
-// begin starts a look-up with its deadline.
+// begin starts a look-up with the usual deadline.
 func (e *Elements) begin(ctx context.Context) (*lookup, context.CancelFunc, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.o.Deadline)
+	return e.within(ctx, e.o.Deadline)
+}
+
+// within starts a look-up that ends after a time.
+func (e *Elements) within(ctx context.Context, deadline time.Duration) (*lookup, context.CancelFunc, error) {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
 	b, err := e.connect(ctx)
 	if err != nil {
 		cancel()
@@ -235,9 +241,9 @@ func end(err error) error {
 }
 
 // At looks up the element at a point: what a person would say they pressed. It takes some milliseconds,
-// and ends with ctx or the deadline. Unavailable when the application does not answer or there is no bus.
+// and ends with ctx or its deadline. Unavailable when the application does not answer or there is no bus.
 func (e *Elements) At(ctx context.Context, x, y int, at record.Placed) (human.Element, error) {
-	l, cancel, err := e.begin(ctx)
+	l, cancel, err := e.within(ctx, 3*e.o.Deadline)
 	if err != nil {
 		return human.Element{}, end(err)
 	}
