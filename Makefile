@@ -87,12 +87,11 @@ test: ## set up what is missing and run the tests; stops at the first failure
 	@$(STAGE) attacks               $(MAKE) attacks
 	@$(STAGE) window                $(MAKE) window
 	@$(STAGE) wayland               $(MAKE) wayland
-	# Neither the tests under Wine, which mostly wait, nor the kills have anything to fear from a busy machine.
-	@$(STAGE) crash+wine+fuzz       $(MAKE) -j3 -O crash wine fuzz
-	$(if $(INSTALLER_TESTS),@$(STAGE) installers $(MAKE) $(INSTALLER_TESTS))
+	# Neither the kills nor what mostly waits, under Wine or for packages, has anything to fear from a busy machine.
+	@$(STAGE) crash+wine+fuzz+installers $(MAKE) -j3 -O crash wine fuzz $(INSTALLER_TESTS)
 	@$(STAGE) end
 
-test-all: ## the same, with what takes too long for every change: an hour
+test-all: ## the same, with what takes too long for every change
 	@$(MAKE) test FULL=1
 
 bench: build setup-test ## measure: the program as a whole, then the Go benchmarks

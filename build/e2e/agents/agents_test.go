@@ -164,6 +164,7 @@ var kinds = []kind{
 func claude(d *fixture, model string, more ...string) (args, env []string) {
 	return append([]string{packaged(d.t, "@anthropic-ai/claude-code-linux-*/claude"), "-p", task}, more...),
 		[]string{"ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1", // it does not bypass as root elsewhere
+			"MCP_CONNECTION_NONBLOCKING=no", "MCP_CONNECT_TIMEOUT_MS=60000", // a script cannot call again what has not connected yet
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
 }
 
