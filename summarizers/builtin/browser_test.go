@@ -422,11 +422,11 @@ func TestTheLineOfWorkInPages(t *testing.T) {
 		"values": {surf(quota, "Quota").pick("plan", "Scale").pick("used", "8"), "Read plan and used at vendor.example", "在 vendor.example 读取了 plan 和 used"},
 		"some were told on the phone": {
 			surf(quota, "Quota").pick("plan", "Scale").answers("plan", "Scale", true).answers("reason", "Waiting", false),
-			"Read plan at vendor.example; reason filled in by hand", "在 vendor.example 读取了 plan；手工填写了 reason"},
+			"Read plan at vendor.example; filled in reason by hand", "在 vendor.example 读取了 plan；手工填写了 reason"},
 		"from two sites": {surf(quota, "Quota").pick("a", "x").goes("address", "https://b.example/", "B", 200).pick("b", "y"), "Read a and b", "读取了 a 和 b"},
 		"one is missing, and why": {
 			surf(quota, "Quota").asks(`{"data_to_extract":["a","b","c"]}`).pick("a", "x").pick("b", "y").click("link", "C").goes("link", home+"/c", "No", 403),
-			"Read 2 of 3 values asked for at vendor.example; c not found; on the way status 403", "在 vendor.example 读取了所需 3 项中的 2 项；未找到 c；途中遇到状态码 403"},
+			"Read 2 of 3 values asked for at vendor.example; did not find c; on the way status 403", "在 vendor.example 读取了所需 3 项中的 2 项；未找到 c；途中遇到状态码 403"},
 		"no values": {
 			surf(home, "Users").click("button", "Delete user").dialog("confirm", "Delete Mei?", true),
 			"Clicked “Delete user” on “Users”; asked “Delete Mei?”, the answer was OK", "在“Users”上点击了“Delete user”；页面询问“Delete Mei?”，选择了确定"},

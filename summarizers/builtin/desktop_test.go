@@ -207,7 +207,7 @@ func TestWhatIsFoundOnTheDesktop(t *testing.T) {
 				click("button", "Export").dialog("导出失败").click("button", "确定"),
 			"error: Dialog “导出失败” came up more than once after this: clicked button Export; it was answered with “确定”\n" +
 				"detour: Tried again after “导出失败” came up: clicked button Export; in between: clicked option PDF/A-2; it came up again\n" +
-				"done: Settings clicked in “Signer”: “PDF/A-2”",
+				"done: Clicked settings in “Signer”: “PDF/A-2”",
 			""},
 		"a message in a dialog of another name": {
 			work("Signer").click("button", "Save").dialog("Signer").click("label", "The disk is full").click("button", "OK"),
@@ -299,7 +299,7 @@ func TestWhatIsFoundOnTheDesktop(t *testing.T) {
 		"a login is no form": {work("CRM").typed("User", "A").typed("Domain", "x").secret("Password").click("button", "Log in"), "", ""},
 		"settings": {
 			work("Settings").click("checkbox", "Wrap lines").click("radio", "Dark").click("radio", "Light"),
-			"done: Settings clicked in “Settings”: “Wrap lines” and “Light”", "done: 在“Settings”中点击了设置项“Wrap lines”和“Light”"},
+			"done: Clicked settings in “Settings”: “Wrap lines” and “Light”", "done: 在“Settings”中点击了设置项“Wrap lines”和“Light”"},
 		"steps that were not ticked": {work("Editor").steps(true, false), "undone: Not ticked: Step B", "undone: 未勾选：Step B"},
 		"none of them ticked": {
 			work("Editor").steps(false, false), "undone: No step of the checklist was ticked: “Step A”, “Step B”", "undone: 清单中的步骤一项都没有勾选：“Step A”、“Step B”"},

@@ -19,8 +19,8 @@ func TestMessagesOfPages(t *testing.T) {
 				return surf("https://shop.example/cart", "Cart").typed("Name", 5).typed("City", 6).click("button", "Place order").says("Thank you! Order 1042 was placed.")
 			},
 			"The order is placed",
-			"Clicked “Place order” on “Cart”; the page said “Thank you! Order 1042 was placed.”, as expected",
-			"在“Cart”上点击了“Place order”；页面提示“Thank you! Order 1042 was placed.”，符合预期",
+			"As expected, clicked “Place order” on “Cart”; the page said “Thank you! Order 1042 was placed.”",
+			"符合预期，在“Cart”上点击了“Place order”；页面提示“Thank you! Order 1042 was placed.”",
 		},
 		"a password that is refused once": {
 			func() *surfer {
@@ -28,24 +28,24 @@ func TestMessagesOfPages(t *testing.T) {
 					password("Password").click("button", "Sign in").says("Welcome back, Ada")
 			},
 			"Signed in",
-			"Signed in at shop.example at the second try; at first the page said “Wrong user name or password”; the page said “Welcome back, Ada”, as expected",
-			"登录了 shop.example，第二次成功，起初页面提示“Wrong user name or password”；页面提示“Welcome back, Ada”，符合预期",
+			"As expected, signed in at shop.example at the second try; at first the page said “Wrong user name or password”; the page said “Welcome back, Ada”",
+			"符合预期，登录了 shop.example，第二次成功，起初页面提示“Wrong user name or password”；页面提示“Welcome back, Ada”",
 		},
 		"a sign-in that a script answers": {
 			func() *surfer {
 				return surf("https://shop.example/login", "Sign in").typed("User", 5).password("Password").click("button", "Sign in").goes("script", "https://shop.example/home", "Overview", 200)
 			},
 			"Signed in",
-			"Signed in at shop.example; then “Overview” was shown, as expected",
-			"登录了 shop.example；随后显示“Overview”，符合预期",
+			"As expected, signed in at shop.example; then “Overview” was shown",
+			"符合预期，登录了 shop.example；随后显示“Overview”",
 		},
 		"a question of the page, and its answer": {
 			func() *surfer {
 				return surf("https://shop.example/team", "Team").click("button", "Delete").says("Delete Ada from the team? This cannot be undone.").click("button", "Delete").says("Ada was removed")
 			},
 			"Ada is removed from the team",
-			"Clicked “Delete” on “Team”; the page said “Ada was removed”, as expected",
-			"在“Team”上点击了“Delete”；页面提示“Ada was removed”，符合预期",
+			"As expected, clicked “Delete” on “Team”; the page said “Ada was removed”",
+			"符合预期，在“Team”上点击了“Delete”；页面提示“Ada was removed”",
 		},
 		"a file that is refused": {
 			func() *surfer {

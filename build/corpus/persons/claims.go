@@ -62,7 +62,7 @@ var rules = []rule{
 		return slices.ContainsFunc(t.Unsaved, func(n string) bool { return strings.Contains(said[1], n) })
 	}},
 	{regexp.MustCompile(`^Something was undone`), func(t Truth, _ []string) bool { return t.Undone }},
-	{regexp.MustCompile(`^Settings clicked(?: in .+?)?: (.+)`), func(t Truth, said []string) bool {
+	{regexp.MustCompile(`^(?i)clicked settings(?: in .+?)?: (.+)`), func(t Truth, said []string) bool {
 		for name := range strings.SplitSeq(said[1], ", ") {
 			name = strings.Trim(name, "“” ")
 			if !slices.ContainsFunc(t.Acts, func(d Act) bool { return strings.HasPrefix(name, d.On) && d.On != "" }) {

@@ -168,6 +168,9 @@ func Trouble(text string) bool {
 	return slices.ContainsFunc(zhTrouble, func(w string) bool { return strings.Contains(text, w) })
 }
 
+// Counts says whether it names numbers, beside those in names of files.
+func (c Claim) Counts() bool { return len(c.numbers) > 0 }
+
 // Claims reads a text.
 func Claims(text string) Claim {
 	c := Claim{Words: map[string]float64{}, not: map[string]bool{}, Says: map[string]Saying{}, Paths: pathsIn(text)}

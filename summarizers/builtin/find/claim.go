@@ -16,6 +16,7 @@ type Claim struct {
 	Confidence float64
 	Effect     facts.Effect  // of what was done
 	Verdict    facts.Verdict // of an outcome that was expected
+	OfFile     bool          // of an outcome: it rests on what became of files
 	Doubt      bool          // it says what is not certain, and nothing that is
 	unknown    bool          // nothing was seen to come of it
 }

@@ -2,6 +2,8 @@ package find
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 
 	"deskbell/backend/human"
 	"deskbell/summarizers/builtin/facts"
@@ -16,11 +18,16 @@ const (
 // findFiles tells what became of files. Those of one folder that changed in the same way are reported together.
 func findFiles(r *Result) []Claim {
 	var out []Claim
+	landed := slices.Collect(maps.Values(r.landed()))
 	for _, g := range r.FileGroup() {
 		if len(g.Files) <= fewFiles {
 			for _, f := range g.Files {
 				one := facts.FileGroup{Verb: g.Verb, Dir: g.Dir, Files: []*facts.File{f}}
-				out = append(out, claim(human.FoundDone, 1, r.fileChange(f, g.Verb), facts.Refs(f.Ops...)...).with(fileEffects[g.Verb], r.briefly(&one)))
+				effect, brief := fileEffects[g.Verb], r.briefly(&one)
+				if len(f.Ops) > 1 && slices.Contains(landed, f.Ops[0].Ref()) { // the download has a claim of its own
+					effect, brief = facts.Changed, movedTo(f)
+				}
+				out = append(out, claim(human.FoundDone, 1, r.fileChange(f, g.Verb), facts.Refs(f.Ops...)...).with(effect, brief))
 			}
 			continue
 		}
@@ -72,8 +79,12 @@ func (r *Result) briefly(g *facts.FileGroup) Phrase {
 	}
 	switch g.Verb {
 	case "created":
-		if made := f.Ops[0].File.Path; len(g.Files) == 1 && facts.BaseName(made) != facts.BaseName(f.Now) {
+		switch made := f.Ops[0].File.Path; {
+		case len(g.Files) > 1 || made == f.Now:
+		case facts.BaseName(made) != facts.BaseName(f.Now):
 			return say("renamed-to", facts.Exactly(facts.BaseName(made), facts.MaxName), now)
+		case facts.Folder(made) != facts.Folder(f.Now):
+			return say("created-and-moved", now, facts.Exactly(facts.BaseName(facts.Folder(f.Now)), facts.MaxName))
 		}
 		return say("created", now)
 	case "deleted":
@@ -85,11 +96,20 @@ func (r *Result) briefly(g *facts.FileGroup) Phrase {
 		return say("renamed", now)
 	case "moved":
 		if len(g.Files) == 1 {
-			return say("moved-to", facts.Exactly(facts.BaseName(f.Was), facts.MaxName), facts.Exactly(facts.BaseName(facts.Folder(f.Now)), facts.MaxName))
+			return movedTo(f)
 		}
 		return say("moved", now)
 	}
 	return say("saved", now)
+}
+
+// movedTo says that a file was moved to a folder, or has another name in its own.
+func movedTo(f *facts.File) Phrase {
+	was := cmp.Or(f.Was, f.Ops[0].File.Path)
+	if facts.Folder(was) == facts.Folder(f.Now) {
+		return say("renamed-to", facts.Exactly(facts.BaseName(was), facts.MaxName), facts.Exactly(facts.BaseName(f.Now), facts.MaxName))
+	}
+	return say("moved-to", facts.Exactly(facts.BaseName(was), facts.MaxName), facts.Exactly(facts.BaseName(facts.Folder(f.Now)), facts.MaxName))
 }
 
 // fileChange says what became of one file.

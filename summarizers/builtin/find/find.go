@@ -206,24 +206,7 @@ func united(finders []finder) finder {
 // unite makes one finding of those that tell the same: in the same words, or the same file, as a download and as a
 // file that came to be.
 func (r *Result) unite(all []Claim) []Claim {
-	// A download that lands in a watched folder is seen twice.
-	landed := map[human.Ref]human.Ref{} // the file's action, by the download's
-	last := map[string]facts.Action{}
-	for _, a := range r.Actions {
-		switch {
-		case a.Type == human.Download && len(a.Transfers) == 1 && a.Transfers[0].State == "completed":
-			if f, ok := last[a.Transfers[0].Name]; ok && f.Type == human.FileOperation && apart(a, f) < landsWithin {
-				landed[a.Ref()] = f.Ref()
-			}
-			last[a.Transfers[0].Name] = a
-		case a.Type == human.FileOperation && a.File != nil && (a.File.Op == "created" || a.File.Op == "changed"):
-			n := facts.BaseName(a.File.Path)
-			if d, ok := last[n]; ok && d.Type == human.Download && apart(a, d) < landsWithin {
-				landed[d.Ref()] = a.Ref()
-			}
-			last[n] = a
-		}
-	}
+	landed := r.landed()
 	files := map[human.Ref]int{} // findings about one file, by its action
 	for i, f := range all {
 		if f.Kind == human.FoundDone && len(f.Evidence) == 1 {
@@ -262,6 +245,29 @@ func (r *Result) unite(all []Claim) []Claim {
 		out = append(out, f)
 	}
 	return out
+}
+
+// landed are the actions of files that came to be as downloads, by the actions of the downloads: one that lands in a watched folder is
+// seen twice.
+func (r *Result) landed() map[human.Ref]human.Ref {
+	landed := map[human.Ref]human.Ref{}
+	last := map[string]facts.Action{}
+	for _, a := range r.Actions {
+		switch {
+		case a.Type == human.Download && len(a.Transfers) == 1 && a.Transfers[0].State == "completed":
+			if f, ok := last[a.Transfers[0].Name]; ok && f.Type == human.FileOperation && apart(a, f) < landsWithin {
+				landed[a.Ref()] = f.Ref()
+			}
+			last[a.Transfers[0].Name] = a
+		case a.Type == human.FileOperation && a.File != nil && (a.File.Op == "created" || a.File.Op == "changed"):
+			n := facts.BaseName(a.File.Path)
+			if d, ok := last[n]; ok && d.Type == human.Download && apart(a, d) < landsWithin {
+				landed[d.Ref()] = a.Ref()
+			}
+			last[n] = a
+		}
+	}
+	return landed
 }
 
 // landsWithin is how long a download and its file may be apart.

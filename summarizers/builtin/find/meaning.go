@@ -307,7 +307,7 @@ func (r *Result) gotIn(e facts.Claim) (*human.Ref, Phrase, facts.Verdict) {
 // wentUp judges that files were uploaded, by what came of the form that had them. Where one is expected, nothing else tells it.
 func (r *Result) wentUp(e facts.Claim) (ref *human.Ref, seen Phrase, v facts.Verdict, expected bool) {
 	says, ok := e.Says["import"]
-	if !ok || says.Contrary {
+	if !ok || says.Contrary || e.Counts() { // how much of a file was taken, its upload does not tell
 		return nil, Phrase{}, facts.Unsaid, false
 	}
 	some := len(e.Paths) == 0 // the last file is meant

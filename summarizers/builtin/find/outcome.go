@@ -90,7 +90,7 @@ func findOutcome(r *Result) []Claim {
 func (r *Result) judgedAs(v facts.Verdict, brief Phrase, confidence float64, text Phrase, evidence ...human.Ref) Claim {
 	r.Outcomes = append(r.Outcomes, v)
 	c := claim(human.FoundOutcome, confidence, text, evidence...)
-	c.Verdict, c.Doubt, c.Brief = v, v == facts.Unsaid, brief
+	c.Verdict, c.Doubt, c.Brief, c.OfFile = v, v == facts.Unsaid, brief, r.ofFiles(evidence)
 	switch {
 	case v == facts.Agrees:
 		c.Brief = say("line-as-expected", brief)
@@ -100,6 +100,20 @@ func (r *Result) judgedAs(v facts.Verdict, brief Phrase, confidence float64, tex
 		c.Brief = say("line-not-confirmed")
 	}
 	return c
+}
+
+// ofFiles says whether what was recorded of some evidence is of files only.
+func (r *Result) ofFiles(evidence []human.Ref) (some bool) {
+	for _, ref := range evidence {
+		if !ref.Recorded() {
+			continue
+		}
+		if i := r.Index(ref.Recording, ref.ID); i < 0 || r.Actions[i].Type != human.FileOperation && r.Actions[i].Type != human.Download {
+			return false
+		}
+		some = true
+	}
+	return some
 }
 
 // met says whether all that was expected was seen or said to have come about.

@@ -25,17 +25,18 @@ func workLine(r *report, found []told) string {
 	expected := of(found, human.FoundOutcome)
 	read := r.readParts()
 	var parts []string
+	placed := false // the programs are named
 	tell := func(atLeast, most facts.Effect) {
-		for i, t := range top {
+		for _, t := range top {
 			if t.claim.Effect < atLeast || t.claim.Effect > most {
 				continue
 			}
 			part := bare(r.brief(t))
-			if i == 0 {
-				part = r.inPrograms(part)
+			if !placed && !r.inPage(t) {
+				part, placed = r.inPrograms(part), true
 			}
-			if j := slices.IndexFunc(expected, func(x told) bool { return x.claim.Verdict == facts.Agrees && (shares(x, t) || r.sameWords(x, t)) }); j >= 0 {
-				part = r.say("as-was-expected", part)
+			if j := slices.IndexFunc(expected, func(x told) bool { return r.tells(t, x) }); j >= 0 {
+				part = r.say(map[bool]string{true: "line-as-expected", false: "line-otherwise"}[expected[j].claim.Verdict == facts.Agrees], r.lower(part))
 				expected = slices.Delete(slices.Clone(expected), j, j+1)
 			}
 			parts = append(parts, part)
@@ -58,12 +59,7 @@ func workLine(r *report, found []told) string {
 		}
 	}
 	parts = append(parts, r.wentWrong(found)...)
-	var doubts []string
-	for _, t := range expected {
-		if t.claim.Doubt {
-			doubts = append(doubts, bare(r.brief(t)))
-		}
-	}
+	doubts := r.doubts(of(found, human.FoundOutcome), top)
 	parts = append(parts, doubts...)
 	if said := facts.Split(r.In.Answer.HumanInput); len(said) > 0 && !slices.ContainsFunc(parts, func(p string) bool { return !slices.Contains(doubts, p) }) {
 		return facts.Exactly(said[0], maxAnswer)
@@ -71,15 +67,44 @@ func workLine(r *report, found []told) string {
 	if len(parts) == 0 {
 		return r.looked()
 	}
-	if len(top) == 0 && len(r.apps()) > 0 {
-		return r.fit(r.list(r.apps()[:min(len(r.apps()), maxApps)]), parts)
+	begin := ""
+	if len(top) == 0 {
+		begin = r.list(r.apps()[:min(len(r.apps()), maxApps)])
 	}
 	for i := range parts {
-		if parts[i] = r.lower(parts[i]); i == 0 {
+		if parts[i] = r.lower(parts[i]); i == 0 && begin == "" {
 			parts[i] = r.upper(parts[i])
 		}
 	}
-	return r.fit("", parts)
+	return r.fit(begin, parts)
+}
+
+// tells says whether what was done tells all of an outcome that was expected: that it came about, or that a file came to be otherwise.
+func (r *report) tells(done, outcome told) bool {
+	switch outcome.claim.Verdict {
+	case facts.Agrees:
+		return shares(outcome, done) || r.sameWords(outcome, done)
+	case facts.Differs:
+		return shares(outcome, done) && outcome.claim.OfFile
+	}
+	return false
+}
+
+// doubts says what is not certain of what was expected: all of it or, where some of it came about or stands in what was done, the rest.
+func (r *report) doubts(outcomes, done []told) (parts []string) {
+	for _, t := range outcomes {
+		if !t.claim.Doubt {
+			continue
+		}
+		part := bare(r.brief(t))
+		if slices.ContainsFunc(done, func(d told) bool { return shares(t, d) }) || slices.ContainsFunc(outcomes, func(o told) bool { return o.claim.Verdict == facts.Agrees }) {
+			part = r.say("line-rest-not-confirmed")
+		}
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // unfolded leaves out errors and detours that what came of them tells: at the second try, after the first failed; otherwise than
@@ -125,6 +150,12 @@ func (r *report) brief(t told) string {
 		return t.Text
 	}
 	return r.phrase(t.claim.Brief)
+}
+
+// inPage says whether what was done was done in a page.
+func (r *report) inPage(t told) bool {
+	i := r.Index(t.Evidence[0].Recording, t.Evidence[0].ID)
+	return i >= 0 && r.Actions[i].Page != nil
 }
 
 // inPrograms says in which programs something was done, where there are any.
