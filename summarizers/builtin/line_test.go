@@ -51,6 +51,11 @@ func TestTheLineTellsOutcomes(t *testing.T) {
 			"All 120 are imported",
 			"Read result at import.example; what was expected is not confirmed",
 			"在 import.example 读取了 result；预期结果未能确认"},
+		"a click into a number field sends nothing": {
+			surf("https://city.example/", "Street event").click("textbox", "Event").typed("Event", 12).click("spinbutton", "Guests").
+				add(human.Action{Type: human.Typing, Count: 3, Element: el("spinbutton", "Guests")}).in, "",
+			"On “Street event” (city.example), “Event” and “Guests” were filled in and not sent: nothing was done there afterwards that sends them",
+			"在“Street event”（city.example）上填写了“Event”和“Guests”，但没有看到提交操作"},
 	} {
 		for lang, want := range map[string]string{say.English: tt.en, say.Chinese: tt.zh} {
 			in := worded(tt.in, lang)

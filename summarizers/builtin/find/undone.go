@@ -280,7 +280,7 @@ func (r *Result) notSentIn(v *facts.Visit) (f group, ok bool) {
 				f.add(a, n)
 				typed = typed || a.Type == human.Typing || a.Type == human.Paste
 			}
-		case !r.Inert(i):
+		case !r.Inert(i) && !r.intoField(i):
 			f, typed = group{}, false
 		}
 	}
@@ -289,6 +289,11 @@ func (r *Result) notSentIn(v *facts.Visit) (f group, ok bool) {
 	}
 	w := r.Pages()
 	return f, r.none(search{r.Actions[first].Rec, []human.SourceName{human.BrowserSource}, first, len(r.Actions)}, func(i int) bool {
-		return w.In[i] == v && !r.Inert(i) && (!fillsIn(r.Actions[i]) || r.Actions[i].Key == "Enter")
+		return w.In[i] == v && !r.Inert(i) && !r.intoField(i) && (!fillsIn(r.Actions[i]) || r.Actions[i].Key == "Enter")
 	})
+}
+
+// intoField says whether an action is a click into a field that is filled in next, whatever sort of field it is.
+func (r *Result) intoField(i int) bool {
+	return i+1 < len(r.Actions) && r.Actions[i].Type == human.Click && fillsIn(r.Actions[i+1]) && facts.SameElement(r.Actions[i].Element, r.Actions[i+1].Element)
 }
