@@ -39,6 +39,12 @@ func TestTheLineTellsOutcomes(t *testing.T) {
 		"a part of what was expected": {
 			work("Signer").click("button", "Export").file("created", "/d/K-0417.pdf", "").in, "K-0417.pdf with both signatures",
 			"Created K-0417.pdf in Signer; the rest of what was expected is not confirmed", "在 Signer 中新建了 K-0417.pdf；其余预期结果未能确认"},
+		"a file in the folder that was named": {
+			work("Editor").click("button", "Save").file("created", "/home/mei/texts/greetings/hello.txt", "").in, "greetings/hello.txt",
+			"As expected, created hello.txt in Editor", "符合预期，在 Editor 中新建了 hello.txt"},
+		"an error that was not expected is said once": {
+			work("Settings").click("button", "Apply").dialog("Invalid port").click("button", "OK").in, "No error message appears",
+			"Settings: otherwise than expected: dialog “Invalid port” came up", "Settings：与预期不符：出现了对话框“Invalid port”"},
 		"a file that was made and moved": {
 			work("Files").click("button", "New").file("created", "/d/list.txt", "").file("renamed", "/d/list.txt", "/d/2026/list.txt").in, "",
 			"Created list.txt and moved it to 2026 in Files", "在 Files 中新建了 list.txt，随后移到了 2026"},

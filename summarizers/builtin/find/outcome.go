@@ -159,7 +159,7 @@ func (r *Result) outcome(text string, e facts.Claim, witnesses []observation, re
 		}
 		return r.judgedAs(facts.Unsaid, Phrase{}, 0.6, say("recording-does-not-confirm", quoted), request)
 	}
-	seen, brief := r.seen(said.w), literal("“"+facts.Clean(said.w.text, maxBrief)+"”")
+	seen, brief := said.w.seen(facts.Quote(said.w.text)), said.w.seen("“"+facts.Clean(said.w.text, maxBrief)+"”")
 	switch said.Verdict {
 	case facts.Agrees:
 		return r.judgedAs(facts.Agrees, brief, said.w.sure(), say("as-expected", quoted, seen), said.w.ref, request)
@@ -180,24 +180,23 @@ func (w *observation) sure() float64 {
 	return 0.85
 }
 
-// seen says who says what.
-func (r *Result) seen(w *observation) Phrase {
-	q := facts.Quote(w.text)
+// seen says who says what, which is quoted.
+func (w *observation) seen(quoted string) Phrase {
 	switch w.kind {
 	case seenPage:
-		return say("seen-page-title", q)
+		return say("seen-page-title", quoted)
 	case seenElement:
-		return say("seen-element", q)
+		return say("seen-element", quoted)
 	case seenMessage:
-		return say("seen-message", q)
+		return say("seen-message", quoted)
 	case seenField:
-		return say("seen-field", facts.Clean(w.field, MaxField), q)
+		return say("seen-field", facts.Clean(w.field, MaxField), quoted)
 	case saidNote:
-		return say("seen-operator-noted", q)
+		return say("seen-operator-noted", quoted)
 	case saidAnswer:
-		return say("seen-operator-says", q)
+		return say("seen-operator-says", quoted)
 	}
-	return say("seen-window-title", q)
+	return say("seen-window-title", quoted)
 }
 
 type judged struct {
@@ -339,6 +338,11 @@ var placeShape = regexp.MustCompile(`(?i)\b(?:in|into|to|under|inside|at)\s+(?:t
 // beside is the weight of what an expectation says beside that files are there, by their names and in their folders.
 func (r *Result) beside(text string, hits []*facts.File) float64 {
 	paths := facts.Claims(text).Paths
+	for _, p := range paths { // with its folders, before the name alone leaves them over
+		if strings.ContainsAny(p, `/\`) {
+			text = strings.ReplaceAll(text, p, " ")
+		}
+	}
 	for _, f := range hits {
 		at := cmp.Or(f.Now, f.Was)
 		text = strings.ReplaceAll(text, facts.BaseName(at), " ")

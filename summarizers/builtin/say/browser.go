@@ -1,6 +1,7 @@
 package say
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -35,9 +36,11 @@ func (r *report) inShort(f told) string {
 		a := r.Actions[i]
 		switch n := a.Navigation; {
 		case n != nil && n.Failed != "":
-			return facts.Name(n.Failed)
+			return cmp.Or(r.say("network "+n.Failed), facts.Name(n.Failed))
 		case n != nil && n.Status >= 400:
 			return r.say("status", n.Status)
+		case a.Dialog != nil && a.Dialog.Kind == "beforeunload":
+			return "" // what it asks is always the same, and not known
 		case a.Dialog != nil && a.Dialog.Message == "":
 			return r.say("brief-dialog")
 		case a.Type == human.DialogEnded && a.Dialog != nil && a.Dialog.Kind != "alert" && !a.Dialog.Accepted:

@@ -206,7 +206,10 @@ func (r *report) readParts() (parts []string) {
 
 // wentWrong says shortly what went wrong.
 func (r *report) wentWrong(found []told) (parts []string) {
-	errors := of(found, human.FoundError)
+	outcomes := of(found, human.FoundOutcome)
+	errors := slices.DeleteFunc(of(found, human.FoundError), func(t told) bool {
+		return slices.ContainsFunc(outcomes, func(x told) bool { return x.claim.Verdict == facts.Differs && shares(x, t) })
+	})
 	for i, t := range errors {
 		short := r.inShort(t)
 		switch {
