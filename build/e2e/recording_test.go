@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/actions"
 	"deskbell/build/e2e/desktoptest"
 )
 
@@ -208,7 +209,10 @@ func has(t *testing.T, all []human.Action, what string, is func(human.Action) bo
 	t.Helper()
 	i := slices.IndexFunc(all, is)
 	if i < 0 {
-		t.Errorf("no action: %s", what)
+		t.Errorf("no action: %s; there are:", what)
+		for _, a := range all {
+			t.Errorf("%s %s: %s, element %+v", a.ID, a.Type, actions.Words(a, "en"), a.Element)
+		}
 		return human.Action{}
 	}
 	return all[i]
