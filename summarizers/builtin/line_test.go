@@ -45,6 +45,13 @@ func TestTheLineTellsOutcomes(t *testing.T) {
 		"an error that was not expected is said once": {
 			work("Settings").click("button", "Apply").dialog("Invalid port").click("button", "OK").in, "No error message appears",
 			"Settings: otherwise than expected: dialog “Invalid port” came up", "Settings：与预期不符：出现了对话框“Invalid port”"},
+		"a site that is not there": {
+			surf("https://start.example/", "Start").fails("https://down.example/", "net::ERR_NAME_NOT_RESOLVED").in, "",
+			"On the way the name of the site could not be resolved", "途中遇到域名无法解析"},
+		"a page that is left although it asks to stay": {
+			surf("https://notes.example/", "Minutes").typed("Text", 27).dialog("beforeunload", "", true).goes("link", "https://notes.example/archive", "Archive", 200).in, "",
+			"On “Minutes” filled in “Text” (27 characters); “Minutes” was left although it asked to stay; what was not saved there may be lost",
+			"在“Minutes”填写了“Text”（27 个字符）；“Minutes”提示未保存，仍然离开了，其中未保存的内容可能丢失"},
 		"a file that was made and moved": {
 			work("Files").click("button", "New").file("created", "/d/list.txt", "").file("renamed", "/d/list.txt", "/d/2026/list.txt").in, "",
 			"Created list.txt and moved it to 2026 in Files", "在 Files 中新建了 list.txt，随后移到了 2026"},

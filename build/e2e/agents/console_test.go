@@ -60,8 +60,9 @@ func (c *console) does(what string, steps ...chromedp.Action[chromedp.Void]) {
 	limited, cancel := context.WithTimeout(c.tab, patience)
 	defer cancel()
 	if err := chromedp.Do(limited, steps...); err != nil {
-		page, _ := chromedp.Run(c.tab, chromedp.Evaluate[string]("document.body.innerText + '\\nshown at ' + location.hash")) // the failure is told in any case
-		c.d.t.Fatalf("%s\n%s: %v", page, what, err)                                                                           // what failed comes last: reports are cut from above
+		page, _ := chromedp.Run(c.tab, chromedp.Evaluate[string]("document.body.innerText + '\\nshown at ' + location.hash")) // without it the test fails all the same
+		// Reports are cut from above, so what failed comes last.
+		c.d.t.Fatalf("%s\n%s: %v", page, what, err)
 	}
 }
 

@@ -2,8 +2,6 @@ package find
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 
 	"deskbell/backend/human"
 	"deskbell/summarizers/builtin/facts"
@@ -18,13 +16,16 @@ const (
 // findFiles tells what became of files. Those of one folder that changed in the same way are reported together.
 func findFiles(r *Result) []Claim {
 	var out []Claim
-	landed := slices.Collect(maps.Values(r.landed()))
+	landed := map[human.Ref]bool{}
+	for _, file := range r.landed() {
+		landed[file] = true
+	}
 	for _, g := range r.FileGroup() {
 		if len(g.Files) <= fewFiles {
 			for _, f := range g.Files {
 				one := facts.FileGroup{Verb: g.Verb, Dir: g.Dir, Files: []*facts.File{f}}
 				effect, brief := fileEffects[g.Verb], r.briefly(&one)
-				if len(f.Ops) > 1 && slices.Contains(landed, f.Ops[0].Ref()) { // the download has a claim of its own
+				if len(f.Ops) > 1 && landed[f.Ops[0].Ref()] { // the download has a claim of its own
 					effect, brief = facts.Changed, movedTo(f)
 				}
 				out = append(out, claim(human.FoundDone, 1, r.fileChange(f, g.Verb), facts.Refs(f.Ops...)...).with(effect, brief))

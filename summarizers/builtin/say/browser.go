@@ -36,7 +36,7 @@ func (r *report) inShort(f told) string {
 		a := r.Actions[i]
 		switch n := a.Navigation; {
 		case n != nil && n.Failed != "":
-			return cmp.Or(r.say("network "+n.Failed), facts.Name(n.Failed))
+			return cmp.Or(r.say("network "+facts.NetworkError(n.Failed)), facts.Name(n.Failed))
 		case n != nil && n.Status >= 400:
 			return r.say("status", n.Status)
 		case a.Dialog != nil && a.Dialog.Kind == "beforeunload":

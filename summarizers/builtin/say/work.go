@@ -36,7 +36,11 @@ func workLine(r *report, found []told) string {
 				part, placed = r.inPrograms(part), true
 			}
 			if j := slices.IndexFunc(expected, func(x told) bool { return r.tells(t, x) }); j >= 0 {
-				part = r.say(map[bool]string{true: "line-as-expected", false: "line-otherwise"}[expected[j].claim.Verdict == facts.Agrees], r.lower(part))
+				key := "line-otherwise"
+				if expected[j].claim.Verdict == facts.Agrees {
+					key = "line-as-expected"
+				}
+				part = r.say(key, r.lower(part))
 				expected = slices.Delete(slices.Clone(expected), j, j+1)
 			}
 			parts = append(parts, part)
