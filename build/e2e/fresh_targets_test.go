@@ -60,9 +60,24 @@ func (b *bench) sets(origin, html string) error {
   const links = [...document.querySelectorAll('link[rel=stylesheet]')];
   await Promise.race([Promise.all(links.map(l => l.sheet || new Promise(r => l.onload = l.onerror = r))), new Promise(r => setTimeout(r, 1500))]);
   const deep = root => { const hit = root.querySelector('[data-fresh-mark]'); if (hit) return hit; for (const e of root.querySelectorAll('*')) if (e.shadowRoot) { const h = deep(e.shadowRoot); if (h) return h; } };
+  // What the page adopted as style sheets was written into the shadow roots, where it would be counted in paths.
+  const adopt = root => { for (const e of root.querySelectorAll('*')) if (e.shadowRoot) {
+    const sheets = [];
+    for (let s; (s = e.shadowRoot.firstChild) instanceof HTMLStyleElement; s.remove()) { const sheet = new CSSStyleSheet(); sheet.replaceSync(s.textContent); sheets.push(sheet); }
+    e.shadowRoot.adoptedStyleSheets = sheets;
+    adopt(e.shadowRoot);
+  } };
+  adopt(document);
   window.__mark = deep(document);
-  if (window.__mark) window.__mark.removeAttribute('data-fresh-mark');
-  window.__same = e => { if (!e) return false; if (e === __mark) return true;
+  let hit = null;
+  if (window.__mark) {
+    __mark.removeAttribute('data-fresh-mark');
+    __mark.scrollIntoView({ block: 'center' });
+    const r = __mark.getBoundingClientRect();
+    for (let at = document, e; (e = at.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)) && e !== hit; at = e.shadowRoot) { hit = e; if (!e.shadowRoot) break; }
+  }
+  // A press in the middle of the target hits what is drawn over it, too: the box of a switch lies over its track.
+  window.__same = e => { if (!e) return false; if (e === __mark || e === hit) return true;
     const up = (a, b) => { for (let n = a; n; n = n.parentNode || n.host) if (n === b) return true; return false; };
     return up(e, __mark) || up(__mark, e) && e.getElementsByTagName('*').length < 12; };
 })()`, quoted(html)), nil)
@@ -147,20 +162,34 @@ func jsonOf(v []string) string {
 	return "[" + strings.Join(all, ",") + "]"
 }
 
-// sort is the kind of a selector.
-func sort(s string) string {
+// sort is the kind of a selector. One that counts its way to a shadow host finds no more than that way does.
+func sort(chain []string) string {
+	s := chain[len(chain)-1]
+	for _, host := range chain[:len(chain)-1] {
+		if strings.Contains(host, ":nth-child") {
+			return "path"
+		}
+	}
+	if strings.Contains(s, ":nth-child") {
+		return "path"
+	}
 	for _, one := range []string{"aria/", "text/", "xpath/", "pierce/"} {
 		if strings.HasPrefix(s, one) {
 			return strings.TrimSuffix(one, "/")
 		}
 	}
-	for _, one := range []string{"placeholder", "aria-label", "title", "alt", "name", "data-"} {
+	for _, one := range []string{"placeholder", "aria-label", "title", "alt", "name", "data-", "href", "value", "src", "part"} {
 		if strings.Contains(s, "["+one) {
 			return one
 		}
 	}
-	if strings.HasPrefix(s, "#") && !strings.ContainsAny(s, " >") {
+	switch {
+	case strings.ContainsAny(s, " >"):
+		return "path"
+	case strings.HasPrefix(s, "#"):
 		return "id"
+	case strings.Contains(s, "."):
+		return "class"
 	}
 	return "path"
 }
@@ -176,8 +205,13 @@ func (b *bench) target(origin string, d stepped, a human.Action) (t targeted) {
 	if a.Element == nil {
 		return t
 	}
-	name := strings.TrimSpace(a.Element.Name)
-	t.named = name != "" && (d.Name == "" || alike(name, d.Name))
+	// People know it by what stands beside it where it has no name; where the word of the person stands nowhere on the
+	// page, as of an icon, by any.
+	for _, known := range []string{a.Element.Name, a.Element.Beside} {
+		known = strings.TrimSpace(known)
+		shown := d.Name != "" && (d.before == "" || strings.Contains(strings.ToLower(d.before), strings.ToLower(d.Name)))
+		t.named = t.named || known != "" && (!shown || alike(known, d.Name))
+	}
 	if d.before == "" {
 		return t
 	}
@@ -190,7 +224,7 @@ func (b *bench) target(origin string, d stepped, a human.Action) (t targeted) {
 		if len(chain) == 0 {
 			continue
 		}
-		kind := sort(chain[len(chain)-1])
+		kind := sort(chain)
 		switch {
 		case !b.tries(chain):
 			t.broken = append(t.broken, strings.Join(chain, " >>> "))
