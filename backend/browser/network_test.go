@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/actions"
 )
 
 // request waits for one by the end of its path.
@@ -118,6 +119,60 @@ func TestRequestsThatHaveNoEndAreToldAtTheEnd(t *testing.T) {
 	}
 	if r := v.request("/hangs"); r.Failed == "" || r.Status != 0 {
 		t.Errorf("reported at the end: %+v", r)
+	}
+}
+
+// TestAnswersToWhatAPageSends has a page send in all ways that bring no page, and derives what the actions show of it.
+func TestAnswersToWhatAPageSends(t *testing.T) {
+	site := http.NewServeMux()
+	answers := func(path string, status int) {
+		site.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Access-Control-Allow-Origin", "*")
+			w.WriteHeader(status)
+		})
+	}
+	for path, status := range map[string]int{"/upload": 201, "/item/7": 204, "/taken": 422, "/collect": 200, "/beacon": 204, "/framed": 200, "/alive": 200} {
+		answers(path, status)
+	}
+	site.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprintf(w, `<!doctype html><body style="margin: 0"><button id=b style="display: block; width: 200px; height: 100px">Send</button>
+			<iframe name=f></iframe><form id=form action="/framed" method=post target=f><input name=a></form><script>
+			const xhr = (method, url) => { let x = new XMLHttpRequest(); x.open(method, url); x.send() }
+			fetch('/alive', {method: 'POST'})
+			const acts = [
+				() => { fetch('http://stats.example:%s/collect', {method: 'POST', body: 'x', mode: 'no-cors'}); fetch('/upload?token=param-3f9a', {method: 'POST', body: 'body-3f9a'}) },
+				() => xhr('DELETE', '/item/7'),
+				() => xhr('PUT', '/taken'),
+				() => navigator.sendBeacon('/beacon', 'x'),
+				() => form.submit(),
+			]
+			let n = 0
+			b.onclick = () => acts[n++]()</script>`, port(r))
+	})
+	v := visits(t, human.BrowserOptions{Network: true}, site)
+	v.request("/alive")
+	for _, path := range []string{"/upload", "/item/7", "/taken", "/beacon", "/framed"} {
+		v.click(50, 50)
+		v.request(path)
+		v.rest(600 * time.Millisecond) // two quick clicks are one double click
+	}
+	v.request("/collect")
+	var got []string
+	d := actions.NewDeriver("en")
+	for i, e := range v.all(func(human.RecordedEvent) bool { return true }) {
+		e.Seq = uint64(i + 1)
+		d.Add(e)
+	}
+	for _, a := range d.Actions() {
+		for _, r := range a.Answers {
+			path := r.URL[strings.Index(r.URL[8:], "/")+8:]
+			got = append(got, fmt.Sprintf("%s: %s %s %d", a.Type, r.Method, path, r.Status))
+		}
+	}
+	want := []string{"click: POST /upload?token=••• 201", "click: DELETE /item/7 204", "click: PUT /taken 422", "click: POST /beacon 204", "click: POST /framed 200"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }
 

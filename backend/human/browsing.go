@@ -129,6 +129,13 @@ type WebRequest struct {
 	FromCache bool              `json:"from_cache,omitempty"`
 }
 
+// A WebAnswer is what a server answered to a request that changes something.
+type WebAnswer struct {
+	Method string `json:"method" enum:"POST,PUT,PATCH,DELETE"`
+	URL    string `json:"url,omitempty" doc:"Masked; absent for an agent."`
+	Status int    `json:"status" doc:"2xx: it was done; 400 and more: it was not."`
+}
+
 // A ConsoleLine is an error or warning of a page's console.
 type ConsoleLine struct {
 	Level string `json:"level" enum:"error,warning"`

@@ -2,7 +2,9 @@ package actions
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"deskbell/backend/human"
@@ -15,6 +17,7 @@ const (
 	clickLate   = int64(time.Second)            // a key that clicks a button may be held so long
 	pageTime    = int64(10 * time.Second)       // within it a page is loaded because of what was done
 	titleTime   = int64(5 * time.Second)        // within it a page that was loaded finds its title
+	requestTime = int64(3 * time.Second)        // within it a page begins to send what was done
 	messageTime = int64(15 * time.Second)       // within it a page says what came of what was done
 	answerTime  = int64(5 * time.Minute)        // a dialog or a choice of files waits so long for an answer
 )
@@ -95,7 +98,10 @@ func (d *Deriver) browsed(ev human.RecordedEvent) {
 		w.front = ""
 		d.browserRests()
 		return
-	case human.PageRequest, human.PageConsole, human.PageDOM:
+	case human.PageRequest:
+		d.requested(ev)
+		return
+	case human.PageConsole, human.PageDOM:
 		return
 	case human.PageClosed:
 		d.pageClosed(ev)
@@ -256,6 +262,8 @@ func (d *Deriver) swallow(e, f *entry) {
 	f.gone, f.into = true, e
 	e.page.claims = append(e.page.claims, f.page.claims...)
 	e.page.effects = append(e.page.effects, f.page.effects...)
+	e.a.Answers = slices.Concat(e.a.Answers, f.a.Answers)
+	e.a.Answers = e.a.Answers[:min(len(e.a.Answers), manyAnswers)]
 	sides := f.sides
 	f.sides = nil
 	for _, s := range sides {
@@ -370,6 +378,51 @@ func (d *Deriver) pageSaid(t *tab, ev human.RecordedEvent) {
 	e := d.beginPage(human.PageSaid, t, ev)
 	e.a.Dialog, e.a.Values = &human.Dialog{Kind: "message", Message: ev.Text}, ev.Values
 	d.causes(c, e)
+}
+
+const manyAnswers = 3 // that an action carries; more of them is a page that keeps count of what is done in it
+
+// requested takes a request that is over. What changed something at the page's own site, and began shortly after something was
+// done, has its answer with that action. What brings a page is a navigation, and what other sites are told is theirs; a redirect
+// says neither that it was done nor that it was not.
+func (d *Deriver) requested(ev human.RecordedEvent) {
+	r, t := ev.Request, d.web.tabs[ev.Page.Target]
+	if r == nil || t == nil || r.Failed != "" && r.Failed != unread || r.Status < 200 || r.Status >= 300 && r.Status < 400 || !slices.Contains(changing, r.Method) {
+		return
+	}
+	if r.Kind == "document" && len(ev.Page.Frame) == 0 || !sameSite(r.URL, cmp.Or(ev.Page.FrameURL, ev.Page.URL)) && !sameSite(r.URL, ev.Page.URL) {
+		return
+	}
+	ev.At -= min(max(r.Took, 0), ev.At) // it is reported at its end
+	ev.CausedBy = 0
+	c := d.led(t, ev, requestTime, sendingTypes...)
+	if c == nil || len(c.a.Answers) >= manyAnswers {
+		return
+	}
+	c.a.Answers = append(slices.Clone(c.a.Answers), human.WebAnswer{Method: r.Method, URL: r.URL, Status: r.Status})
+	d.touch(c)
+}
+
+// unread is how a request ends whose answer came and whose page read no more than its status.
+const unread = "net::ERR_ABORTED"
+
+var changing = []string{"POST", "PUT", "PATCH", "DELETE"}
+
+// sameSite says whether two addresses are of one host, or one of a host below the other's.
+func sameSite(a, b string) bool {
+	first, err := url.Parse(a)
+	second, err2 := url.Parse(b)
+	if err != nil || err2 != nil || first.Hostname() == "" || second.Hostname() == "" {
+		return false
+	}
+	x, y := strings.TrimPrefix(strings.ToLower(first.Hostname()), "www."), strings.TrimPrefix(strings.ToLower(second.Hostname()), "www.")
+	return x == y || strings.HasSuffix(x, "."+y) || strings.HasSuffix(y, "."+x)
+}
+
+// sendingTypes are what pages send something because of.
+var sendingTypes = []human.ActionType{
+	human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Typing, human.Shortcut, human.Paste, human.Choose, human.Check,
+	human.DialogEnded, human.Upload,
 }
 
 // causingTypes are what pages react to.

@@ -113,5 +113,11 @@ func (s *surf) file(kind human.RecordedType, e *human.Element, name, state strin
 	return s.event(human.RecordedEvent{Type: kind, Element: e, Browsing: human.Browsing{Transfers: []human.Transfer{{Name: name, State: state, Size: 18_000}}}})
 }
 
+// asks has the page send a request, which is answered after some ms.
+func (s *surf) asks(method, url, kind string, status, ms int) *surf {
+	s.wait(ms)
+	return s.event(human.RecordedEvent{Type: human.PageRequest, Browsing: human.Browsing{Request: &human.WebRequest{Method: method, URL: url, Kind: kind, Status: status, Took: int64(ms) * 1e6}}})
+}
+
 // raw are events of the desktop in between.
 func (s *surf) raw(f func(t *tape)) *surf { f(s.tape); return s }

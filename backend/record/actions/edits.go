@@ -84,6 +84,14 @@ func nameless(e *human.Element) *human.Element {
 // unless the operator shares it, and without pictures unless they share those. A picture of an action that
 // was removed is in no other action, either.
 func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Action {
+	out := leaving(list, edits, lang)
+	for i := range out {
+		bareAnswers(&out[i]) // where pages send things is more of them than the actions show, as the requests themselves are
+	}
+	return out
+}
+
+func leaving(list []human.Action, edits human.Edits, lang string) []human.Action {
 	applied := Apply(list, edits, lang)
 	cut, gone := map[string]bool{}, map[string]bool{}
 	for _, a := range applied {
@@ -156,7 +164,7 @@ func reveals(name, text string) bool {
 // that was typed and the pictures.
 func Left(list []human.Action, edits human.Edits, lang string) []human.Action {
 	edits.ShareText, edits.SharePictures = true, true
-	return ForAgent(list, edits, lang)
+	return leaving(list, edits, lang)
 }
 
 // Pictures are the ids of all pictures of these actions.
@@ -181,12 +189,21 @@ func maskPage(a *human.Action) {
 		a.Pick = &human.Pick{Field: p.Field, Take: p.Take}
 		a.Before, a.After = "", "" // they show little else
 	}
+	bareAnswers(a)
 	if len(a.Transfers) > 0 {
 		bare := make([]human.Transfer, len(a.Transfers))
 		for i, t := range a.Transfers {
 			bare[i] = human.Transfer{State: t.State}
 		}
 		a.Transfers = bare
+	}
+}
+
+// bareAnswers removes where the answers came from.
+func bareAnswers(a *human.Action) {
+	a.Answers = slices.Clone(a.Answers)
+	for i := range a.Answers {
+		a.Answers[i].URL = ""
 	}
 }
 

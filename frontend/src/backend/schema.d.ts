@@ -2731,6 +2731,8 @@ export interface components {
             action_id: string;
             /** @description Id of the picture after it. */
             after?: string;
+            /** @description What its site answered, good or bad, to what the page sent because of this action without going elsewhere: at most three, of requests that change something. Only where requests are recorded. */
+            answers?: components["schemas"]["WebAnswer"][];
             app?: components["schemas"]["App"];
             /**
              * Format: int64
@@ -7144,6 +7146,17 @@ export interface components {
             /** Format: date-time */
             at: string;
             by: string;
+        };
+        WebAnswer: {
+            /** @enum {string} */
+            method: "POST" | "PUT" | "PATCH" | "DELETE";
+            /**
+             * Format: int64
+             * @description 2xx: it was done; 400 and more: it was not.
+             */
+            status: number;
+            /** @description Masked; absent for an agent. */
+            url?: string;
         };
         WebPage: {
             /** @description From the page down: which child each frame is, from 0; absent: the page itself. */
