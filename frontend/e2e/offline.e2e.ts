@@ -1,3 +1,4 @@
+import type { Locator } from '@playwright/test';
 import { expect, test } from './support/test';
 
 const risky = { description: 'Roll out api 2.14.0', details: { action: 'kubectl apply -f prod.yaml', risk_level: 'high' } };
@@ -45,9 +46,24 @@ test('what a network that changes cuts off is loaded again', async ({ app, bot, 
     seen.add(file);
     return route.abort('connectionaborted');
   });
-  await app.open();
-  await app.openOperation(id);
-  await expect(page.getByRole('button', { name: 'Approve', exact: true })).toBeVisible();
+  const { console } = await server.invite();
+  await page.goto(console);
+  // A browser that remembers what failed starts the page anew, or offers to; others load the part again.
+  const anew = page.getByRole('button', { name: 'Reload', exact: true }).first();
+  const shows = async (what: Locator): Promise<void> => {
+    await expect(async () => {
+      if (await anew.isVisible()) {
+        await anew.click();
+        pressed += 1;
+      }
+      await expect(what).toBeVisible({ timeout: 4_000 });
+    }).toPass();
+  };
+  let pressed = 0;
+  await shows(page.getByRole('navigation'));
+  await app.go(`inbox/${id}`);
+  await shows(page.getByRole('button', { name: 'Approve', exact: true }));
+  if (Number(page.context().browser()?.version().split('.')[0]) >= 156) expect(pressed).toBe(0);
   await expect(page.getByText("couldn't load")).toHaveCount(0);
   expect(seen.size).toBeGreaterThan(5);
   expect([...seen].filter((file) => file.endsWith('.css'))).toEqual([]);

@@ -26,6 +26,12 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 	drag := func(from, to string) *surfer {
 		return start().add(human.Action{Type: human.Drag, Element: el("listitem", from), Target: el("list", to)})
 	}
+	// onto is a card that is let go over another one, which has something beside it.
+	onto := func(from, to, beside string) *surfer {
+		target := el("generic", to)
+		target.Beside = beside
+		return start().add(human.Action{Type: human.Drag, Element: el("generic", from), Target: target})
+	}
 	signIn := func(title string, status int) *surfer {
 		return surf("https://app.example/login", "Sign in").typed("E-mail", 9).password("Password").click("button", "Sign in").goes("form", "https://app.example/home", title, status)
 	}
@@ -55,6 +61,9 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 		{"“已完成”里有“修复发票”", drag("修复发票", "已完成"), met},
 		{"Fix invoice bug is in Done", drag("Fix invoice bug", "Review"), notMet},
 		{"“修复发票”移动到“已完成”", drag("修复发票", "审核中"), notMet},
+		{"Fix invoice bug is in Done", onto("Fix invoice bug", "Update docs", "Done"), met},
+		{"“修复发票”移动到“已完成”", onto("修复发票", "更新文档", "已完成"), met},
+		{"Fix invoice bug is in Done", onto("Fix invoice bug", "Update docs", "Review"), notSeen},
 		{"Fix invoice bug is in Done", drag("Update docs", "Done"), notSeen},
 		{"Fix invoice bug is in Done", drag("Update docs", "Review"), notSeen},
 		{"Done contains Fix invoice bug", drag("Fix invoice bug", ""), notSeen},

@@ -15,3 +15,19 @@ export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   }
   return load();
 }
+
+/**
+ * Loads what the page cannot start without. Where that fails for good, the whole page is loaded anew, up to three times: many browsers
+ * remember of a module that it failed, for as long as the page stands. Rejects after the last.
+ */
+export async function loadOrStartAnew<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (err) {
+    const times = Number((window.history.state as { anew?: number } | null)?.anew ?? 0);
+    if (times >= 3) throw err;
+    window.history.replaceState({ anew: times + 1 }, '');
+    window.location.reload();
+    return new Promise(() => undefined); // the page ends here
+  }
+}

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,12 +76,30 @@ func Name(s string) string {
 	return out
 }
 
-// ElementName is what an element is called; "" where it has no name or that is hidden.
+// ElementName is what an element is called, a field without a name by what stands beside it; "" where there is neither, or it is hidden.
 func ElementName(e *human.Element) string {
-	if e == nil || e.Hidden != "" && e.Hidden != "secret" {
+	switch {
+	case e == nil || e.Hidden != "" && e.Hidden != "secret":
 		return ""
+	case e.Name == "" && takesInput(e):
+		return Name(e.Beside)
 	}
 	return Name(e.Name)
+}
+
+// Beside is what stands beside an element that has no name of its own, or shares it.
+func Beside(e *human.Element) string {
+	if e == nil || e.Hidden != "" {
+		return ""
+	}
+	return Name(e.Beside)
+}
+
+// takesInput says whether an element is a field, a box to tick or the like.
+func takesInput(e *human.Element) bool {
+	tag, _, _ := strings.Cut(e.Tag, "/")
+	return tag == "input" && !IsButton(e) || tag == "textarea" || tag == "select" || slices.Contains(e.States, "editable") ||
+		slices.Contains([]string{"textbox", "searchbox", "combobox", "spinbutton", "checkbox", "switch", "slider"}, e.Role)
 }
 
 // Clean makes a text from elsewhere fit for one line of plain text: spaces for line breaks, nothing that cannot be

@@ -522,7 +522,7 @@ func (r *Result) changes(used map[int]bool) []doneAt {
 			from, to := facts.Quote(facts.ElementName(a.Element)), facts.Quote(facts.ElementName(a.Target))
 			text := say("dragged-on", textOr(from, "something"), here())
 			if to != "" && from != to {
-				text = say("moved-to-on", textOr(from, "something"), to, here())
+				text = say("moved-to-on", textOr(from, "something"), where(a.Target), here())
 			}
 			out = append(out, doneAt{claim(human.FoundDone, 0.9, text, evidence...).with(facts.Changed, Phrase{}), i})
 		case human.PlayMedia:
@@ -574,6 +574,15 @@ func (r *Result) clicked(i int, v *facts.Visit, used map[int]bool) (c Claim, ok 
 	c = claim(human.FoundDone, 0.8, say("clicked-on", facts.Quote(name), here).then(came...), evidence...)
 	c.Effect, c.unknown = effect, len(came) == 0
 	return c, true
+}
+
+// where is what a thing was moved to, with what stands beside that, which is often the heading of the list that it is in.
+func where(e *human.Element) Phrase {
+	name, beside := facts.ElementName(e), facts.Beside(e)
+	if beside == "" || beside == name {
+		return literal(facts.Quote(name))
+	}
+	return say("thing-beside", facts.Quote(name), facts.Quote(beside))
 }
 
 // filledOnly tells of fields that were filled in where it is neither certain that they were sent nor that they were not.

@@ -201,8 +201,16 @@ func (r *Result) movedTo(m meaning) (*human.Ref, Phrase, facts.Verdict) {
 		a := r.Actions[i]
 		from, to := facts.ElementName(a.Element), facts.ElementName(a.Target)
 		if a.Type == human.Drag && from != "" && to != "" && from != to && same(from, m.object) {
-			ref := a.Ref()
-			return &ref, say("moved-to", facts.Quote(from), facts.Quote(to)), is(same(to, m.value))
+			ref, beside := a.Ref(), facts.Beside(a.Target)
+			switch {
+			case same(to, m.value):
+				return &ref, say("moved-to", facts.Quote(from), facts.Quote(to)), facts.Agrees
+			case same(beside, m.value):
+				return &ref, say("moved-to", facts.Quote(from), facts.Quote(beside)), facts.Agrees
+			case beside != "": // it was let go over another thing, which lies who knows where
+				return nil, Phrase{}, facts.Unsaid
+			}
+			return &ref, say("moved-to", facts.Quote(from), facts.Quote(to)), facts.Differs
 		}
 	}
 	for _, f := range slices.Backward(r.Files()) {

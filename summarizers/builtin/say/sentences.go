@@ -364,6 +364,7 @@ var sentences = map[string]sentence{
 	"password-given":             {"Typed a password (hidden) at %s", "在 %s 输入了密码（已隐藏）"},
 	"uploaded-on":                {"Uploaded %s on %s", "在%[2]s上传了%[1]s"},
 	"dragged-on":                 {"Dragged %s on %s", "在%[2]s上拖动了%[1]s"},
+	"thing-beside":               {"%s beside %s", "%[2]s旁的%[1]s"},
 	"moved-to-on":                {"Moved %s to %s on %s", "在%[3]s上将%[1]s移到%[2]s"},
 	"something":                  {"something", "某个元素"},
 	"at-the-try":                 {" at the %s try", "，第%s次成功"},

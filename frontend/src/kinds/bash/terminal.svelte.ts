@@ -142,7 +142,8 @@ export class TerminalWork {
     const failed = this.trouble;
     await this.look();
     this.trouble ||= failed;
-    this.#socket.start();
+    // What draws it starts the line itself when it is loaded; before, what the shell prints would be lost.
+    if (this.#drawn) this.#socket.start();
   }
 
   /** Ends the shell, and with it its recording. */

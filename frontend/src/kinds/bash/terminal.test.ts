@@ -104,6 +104,14 @@ test('opening claims, starts, and connects; the token stands in no address', asy
   expect(Line.all[0]?.protocols).toContain('deskbell.bearer.secret');
 });
 
+test('nothing is connected before there is what draws it: what the shell prints would be lost', async () => {
+  const work = fresh('');
+  await work.open();
+  expect(Line.all).toHaveLength(0);
+  work.draw(drawing());
+  expect(Line.all).toHaveLength(1);
+});
+
 test('one that runs already is connected to', async () => {
   answers.POST = { status: 409, body: { detail: 'It runs' } };
   const work = await working();
