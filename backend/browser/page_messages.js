@@ -50,6 +50,8 @@
   let timer = 0;
   let over = 0;
   let changed = new Map(); // what changed, and how: added, text, shown
+  let stamps = new Map(); // after which act each of them changed, and when what changed after that began to
+  let stamp = null;
   let flood = false;
   let act = 0;
   const roots = new Set(); // the open shadow roots, while they are watched or read
@@ -88,6 +90,8 @@
     }
     if (!changed.size) return;
     if (!timer) first = now;
+    if (!stamp || stamp.act !== act) stamp = { act, at: now };
+    for (const e of changed.keys()) if (!stamps.has(e)) stamps.set(e, stamp);
     else if (now - first > late) return;
     clearTimeout(timer);
     timer = setTimeout(() => requestIdleCallback(read, { timeout: 200 }), rest);
@@ -233,6 +237,8 @@
     clearTimeout(over);
     observer.disconnect();
     changed = new Map();
+    stamps = new Map();
+    stamp = null;
     flood = false;
     roots.clear();
     recent = [];
@@ -267,8 +273,10 @@
   function read() {
     timer = 0;
     if (until < 0) return;
-    const [all, much] = [changed, flood];
+    const [all, much, when] = [changed, flood, stamps];
     changed = new Map();
+    stamps = new Map();
+    stamp = null;
     flood = false;
     const blocks = new Map();
     scoped = new Map();
@@ -276,25 +284,38 @@
     if (much) {
       if (performance.now() - searched > stale) searchAll(performance.now());
       for (const part of [document, ...roots]) for (const e of find(part, `${live},h1`)) blocks.set(e, matches.call(e, live) ? 'live' : 'heading');
-    } else for (const [e, how] of all) gather(e, how, blocks);
+    }
+    const came = new Map();
+    if (!much) {
+      for (const [e, how] of all) {
+        gather(e, how, blocks);
+        if (blocks.size > came.size) for (const block of blocks.keys()) if (!came.has(block)) came.set(block, when.get(e));
+      }
+    }
     const told = [];
     for (const [e, how] of blocks) {
       const text = message(e, how, all.get(e) !== 'shown');
-      if (text) told.push({ e, text, how });
+      if (text) told.push({ e, text, how, ...(came.get(e) || { act, at: first }) });
     }
     // Much at once is what the page shows, and no message.
-    const plain = told.filter((t) => t.how === 'plain');
     const heading = told.filter((t) => t.how === 'heading').slice(0, 1);
     const sure = told.filter((t) => t.how !== 'plain' && t.how !== 'heading');
+    const plain = told.filter((t) => t.how === 'plain' && !gathers(t, sure));
     const kept = [...sure, ...heading, ...(plain.length <= 3 ? plain : [])].filter((t, i, those) => !those.some((o, j) => o !== t && o.text.includes(t.text) && (o.text !== t.text || j < i)));
-    kept.sort((a, b) => (after(a.e, b.e) ? 1 : -1));
+    kept.sort((a, b) => a.act - b.act || (after(a.e, b.e) ? 1 : -1));
     for (const t of kept) {
       // A component may show in its shadow root what was told when it came to be slotted.
       if (recent.some((o) => o.e !== t.e && o.text === t.text && (lies(t.e, o.e) || lies(o.e, t.e)))) continue;
       if (roots.size) recent.push(t);
-      post(t.e, t.text, first);
+      post(t.e, t.text, t.at);
     }
     scoped = new Map();
+  }
+
+  /** Whether an element says nothing but what several messages in it say: it is what toasts are stacked in. */
+  function gathers(t, sure) {
+    const those = sure.filter((o) => o.e !== t.e && t.text.includes(o.text) && lies(o.e, t.e));
+    return those.length > 1 && !/[\p{L}\p{N}]/u.test(those.reduce((text, o) => text.replace(o.text, ''), t.text));
   }
 
   /** Whether an element lies in another, as both are shown. */

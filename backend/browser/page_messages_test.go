@@ -151,6 +151,10 @@ func TestPageMessages(t *testing.T) {
 			<button id=b onclick="let a = document.createElement('x-shut'); a.textContent = 'The pump was deleted'; document.body.append(a)">Delete</button>`, press,
 			[]string{"The pump was deleted"},
 		},
+		"alerts in a stack that comes with them are each a message": {
+			component + `<button id=b onclick="let s = document.createElement('div'); s.innerHTML = '<x-alert>The pump is not valid</x-alert><x-alert>The pump was deleted</x-alert>'; document.body.append(s); for (let a of s.children) a.open()">Delete</button>`, press,
+			[]string{"alert The pump is not valid", "alert The pump was deleted"},
+		},
 		"what is slotted into what a closed component does not show is none": {
 			`<script>customElements.define('x-shut', class extends HTMLElement { connectedCallback() { this.attachShadow({mode: 'closed'}).innerHTML = '<style>:host { display: contents }</style><div hidden><slot></slot></div>' } })</script>
 			<button id=b onclick="let a = document.createElement('x-shut'); a.textContent = 'The pump was deleted'; document.body.append(a)">Delete</button>`, press,
