@@ -4,7 +4,7 @@
 (function elements(secrets, names) {
   'use strict';
 
-  const { roleOf, nameOf, tokensOf, selectorOf, useLabels, content, above, inside, isEditable, attr, has, tagOf, flat, getter, rootOf, parentOf, textOf, firstOf, nextOf, shadowOf, typeOf } = names;
+  const { roleOf, nameOf, tokensOf, selectorOf, useLabels, content, above, inside, isEditable, attr, has, tagOf, flat, getter, rootOf, parentOf, textOf, firstOf, nextOf, shadowOf, typeOf, byId } = names;
   const closest = Element.prototype.closest;
   const matches = Element.prototype.matches;
   const before = getter(Element, 'previousElementSibling');
@@ -129,7 +129,8 @@
       }
       const same = (other) => other !== e && connected.call(other) && roleOf(other) === role && nameOf(other, true) === name && visible.call(other, { visibilityProperty: true });
       // Another of its name has all its words: those that have the rarest of them are looked at closely.
-      const said = [...tokensOf(e)].filter((word) => word && name.includes(word));
+      const small = name.toLowerCase();
+      const said = [...tokensOf(e)].filter((word) => word && small.includes(word));
       let rarest = null;
       for (const word of said) {
         const some = this.roles.get(role).get(word);
@@ -237,11 +238,20 @@
   /** A literal of XPath; '' where it cannot say the text. */
   const literal = (text) => (!text.includes('"') ? `"${text}"` : !text.includes("'") ? `'${text}'` : '');
 
-  /** Whether a text stands once in a document or shadow root; runners look for it in shadow roots, too. */
+  function times(all, text) {
+    let n = 0;
+    for (let at = all.indexOf(text); at >= 0 && n < 1000; at = all.indexOf(text, at + 1)) n++;
+    return n;
+  }
+
+  /**
+   * Whether a text stands once in a document or shadow root; runners look for it in shadow roots, too, but not in scripts,
+   * where pages keep their texts once more.
+   */
   function once(root, text) {
-    const all = textOf.call(root === document ? whole() : root);
-    const at = all.indexOf(text);
-    return at >= 0 && all.indexOf(text, at + 1) < 0 && shadowsIn(root).every((s) => !textOf.call(s).includes(text));
+    let n = times(textOf.call(root === document ? whole() : root), text);
+    if (n > 1) for (const e of find(root, 'head,:not(head)>script,:not(head)>style')) n -= times(textOf.call(e), text);
+    return n === 1 && shadowsIn(root).every((s) => !textOf.call(s).includes(text));
   }
 
   const listing = new Set('select datalist table thead tbody tr ul ol dl form nav main section article body html'.split(' '));
@@ -270,6 +280,35 @@
     return Array.from({ length: Math.min(found.snapshotLength, 50) }, (_, i) => found.snapshotItem(i));
   }
 
+  // A field as a person sees one, in which a component's hidden ones do not count.
+  const field = 'input:not([type=hidden],[type=button],[type=submit],[type=reset],[type=image],[aria-hidden=true]),select:not([aria-hidden=true]),textarea:not([aria-hidden=true]),[contenteditable]:not([contenteditable=false]),[role=textbox],[role=combobox]';
+  const isField = (e) => matches.call(e, field);
+
+  /** The one field in an element; null where it has none, or more. */
+  function sole(e) {
+    const all = find(e, field);
+    return all.length === 1 ? all[0] : null;
+  }
+
+  /** An XPath by the text that a field is known by: of its like, it is the first in, after or before it. */
+  function byText(e, texts) {
+    const tag = tagOf.call(e);
+    const type = isEditable(e) ? '[@contenteditable]' : attr(e, 'role') && literal(attr(e, 'role')) ? `[@role=${literal(attr(e, 'role'))}]` : '';
+    for (const text of texts) {
+      const said = text && literal(text);
+      if (!said) continue;
+      const marks = `//*[text()[normalize-space()=${said}]]`;
+      const found = search(marks);
+      if (!found.length || found.length > 3 || found.some((at) => contains.call(e, at))) continue; // components write a label twice
+      for (const way of ['descendant', 'following', 'preceding']) {
+        const xpath = `${marks}/${way}::*[local-name()="${tag}"]${type}${way === 'descendant' ? '' : '[1]'}`;
+        const hits = search(xpath);
+        if (hits.length === 1 && hits[0] === e) return xpath;
+      }
+    }
+    return '';
+  }
+
   /** Attributes that authors give an element to know it by: of its own data, where they look like words. */
   function given(e) {
     return Element.prototype.getAttributeNames.call(e).filter((name) => name.startsWith('data-') && !testIds.includes(name) && !generated(name) && !generated(attr(e, name)));
@@ -278,8 +317,9 @@
   /**
    * Selectors of an element, the most durable first; above are those of the shadow hosts it lies in. A name and role need
    * none: they are looked up in the accessibility tree, which knows no shadow roots. All but a path are of another sort.
+   * near says what stands beside it.
    */
-  function selectors(e, root, above, role, name) {
+  function selectors(e, root, [above, steps], role, name, near) {
     const lists = [];
     const push = (s, ...more) => s && s.length <= 500 && !lists.some((l) => l.at(-1) === s) && lists.push([...above, s, ...more]);
     const own = anchor(e, root);
@@ -314,24 +354,46 @@
     if (tag === 'img' && !attr(e, 'src').startsWith('data:')) by('src');
     for (const called of given(e).slice(0, 2)) by(called);
     const scarce = () => lists.length < 2;
-    if (scarce()) for (const c of attr(e, 'class').split(/\s+/).filter((c) => c && !generated(c)).slice(0, 4)) if (scarce()) only(`${tag}.${CSS.escape(c)}`);
-    if (scarce() && root === document && !index().large) push(prefixed(inRow(e)));
+    if (scarce() && root === document && !index().large) {
+      if (!name || isField(e) || /^(?:checkbox|radio|switch)$/.test(role)) push(prefixed(byText(e, [clean(name), near()])));
+      if (scarce()) push(prefixed(inRow(e)));
+    }
+    if (scarce()) for (const c of attr(e, 'class').split(/\s+/).filter((c) => c && !generated(c) && !passing.test(c)).slice(0, 4)) if (scarce()) only(`${tag}.${CSS.escape(c)}`);
     const way = path(e, root);
-    push(way.css);
+    if (way.css) lists.push([...steps, way.css]);
     if (scarce() && root === document) push(prefixed(way.xpath));
     return lists;
   }
 
+  // Classes that say how an element is at the moment.
+  const passing = /(?:^|[-_])(?:active|focus|focused|hover|open|opened|selected|checked|disabled|blank|dirty|hidden|show|shown|visible|current|loading|pressed|expanded|collapsed|valid|invalid|empty)$/;
+
   const prefixed = (xpath) => xpath && `xpath/${xpath}`;
 
-  /** The selector of a shadow host, and those of the hosts it lies in, from the outside. */
-  function hosts(root) {
-    const out = [];
+  /** The selectors of the shadow hosts that an element lies in, from the outside: the best ones, and those by paths. */
+  function hosts(root, near) {
+    const best = [];
+    const steps = [];
     for (let r = root; r instanceof ShadowRoot; r = rootOf.call(r.host)) {
       const at = rootOf.call(r.host);
-      out.unshift(anchor(r.host, at) || path(r.host, at).css);
+      const own = anchor(r.host, at);
+      const way = own ? { css: own, xpath: '' } : path(r.host, at);
+      steps.unshift(way.css);
+      best.unshift((!own && at === document && (outer(r.host, near) || prefixed(way.xpath))) || way.css);
     }
-    return out;
+    return [best, steps];
+  }
+
+  /** A selector of a shadow host of the document by the texts about it, or by an attribute; '' for none. */
+  function outer(host, near) {
+    index().build();
+    const tag = tagOf.call(host);
+    for (const called of ['label', 'placeholder', 'aria-label', 'name', 'title']) {
+      const value = attr(host, called);
+      const selector = `${CSS.escape(tag)}[${called}=${quoted(value)}]`;
+      if (value.trim() && value.length <= 150 && !(called === 'name' && generated(value)) && alone(document, selector, host)) return selector;
+    }
+    return index().large ? '' : prefixed(inRow(host) || byText(host, [near()]));
   }
 
   function states(e) {
@@ -405,11 +467,55 @@
     return head ? brief(head, short) : '';
   }
 
+  const pressable = (c) => matches.call(c, acts) || find(c, acts).length > 0;
+
+  /** The text over an element in a grid of texts and, after as many of them, their fields. */
+  function over(at) {
+    const row = parent(at);
+    const mine = row ? children(row, 30) : [];
+    const i = mine.indexOf(at);
+    if (i < 0 || mine.length < 4) return '';
+    let from = i;
+    while (from > 0 && pressable(mine[from - 1])) from--;
+    let to = i;
+    while (to < mine.length && pressable(mine[to])) to++;
+    let first = from;
+    while (first > 0 && tagOf.call(mine[first - 1]) === tagOf.call(mine[from - 1]) && !matches.call(mine[first - 1], heads) && !pressable(mine[first - 1])) first--;
+    return to - from > 1 && from - first === to - from ? brief(mine[first + i - from], short) : '';
+  }
+
+  /** The text at the same place in the row before, where that has texts alone. */
+  function topping(at) {
+    const row = parent(at);
+    const up = row && before.call(row);
+    const mine = up ? children(row, 30) : [];
+    const texts = mine.includes(at) && !pressable(up) ? children(up, 30) : [];
+    return texts.length > 1 && texts.length === mine.length ? brief(texts[mine.indexOf(at)], short) : '';
+  }
+
   /** The text right before a node, or right after a box to check, among what lies with it. */
   function neighbour(at, after) {
     for (let n = after ? nextOf.call(at) : previous.call(at), i = 0; n && i < 6; n = after ? nextOf.call(n) : previous.call(n), i++) {
       if (n instanceof Element && (matches.call(n, acts) || query[1].querySelector.call(n, acts))) return '';
       const text = n instanceof Text || n instanceof Element ? brief(n, short) : '';
+      if (text) return text;
+    }
+    return '';
+  }
+
+  /** The text that is a field's own: before or over what holds it and no other, or else right after it. */
+  function labelling(e) {
+    const alone = [];
+    for (let at = e; at && alone.length < 12 && at !== bodyOf.call(document); at = above(at)) {
+      if (at !== e && [...find(at, field)].some((f) => !contains.call(e, f) && !contains.call(f, e))) break;
+      alone.push(at);
+    }
+    for (const at of alone) {
+      const text = over(at) || neighbour(at, false) || topping(at);
+      if (text) return text;
+    }
+    for (const at of alone.slice(0, 4)) {
+      const text = neighbour(at, true);
       if (text) return text;
     }
     return '';
@@ -421,6 +527,8 @@
    */
   function beside(e) {
     const toggle = /^(?:checkbox|radio|switch)$/.test(roleOf(e));
+    const own = !toggle && isField(e) && labelling(e);
+    if (own) return own;
     for (let at = e, i = 0; at && i < 30; at = above(at), i++) {
       if (at === bodyOf.call(document)) break;
       if (at !== e && matches.call(at, item)) {
@@ -456,11 +564,33 @@
 
   /** What people may know an element without a name by, of itself. */
   function hint(e) {
-    const words = (...of) => of.map((called) => attr(e, called)).find((value) => value.length > 2 && !generated(value)) || '';
     return (
       brief(e) || clean(attr(e, 'placeholder') || attr(e, 'title') || attr(e, 'alt') || attr(e, 'aria-label')) || pictured(e) ||
-      (find(e, 'h1,h2,h3,h4,h5,h6,strong').length && brief(find(e, 'h1,h2,h3,h4,h5,h6,strong')[0])) || words('name', 'id') || given(e).map((n) => attr(e, n))[0] || ''
+      (find(e, 'h1,h2,h3,h4,h5,h6,strong').length && brief(find(e, 'h1,h2,h3,h4,h5,h6,strong')[0])) || ''
     ).slice(0, 100);
+  }
+
+  /** What a program calls an element that nothing else is known of. */
+  function called(e) {
+    const words = (...of) => of.map((name) => attr(e, name)).find((value) => value.length > 2 && !generated(value)) || '';
+    return (words('name', 'id') || given(e).map((n) => attr(e, n))[0] || '').slice(0, 100);
+  }
+
+  /**
+   * The text of the label that is meant where a page has given an id twice, as components do that are drawn apart: the
+   * accessible name is that of another field then. '' where there is no doubt.
+   */
+  function mistaken(e) {
+    const root = rootOf.call(e);
+    const ids = attr(e, 'aria-labelledby').trim();
+    if (!ids || ids.includes(' ') || root instanceof Element) return '';
+    const all = [...find(root, `#${CSS.escape(ids)}`)];
+    if (all.length < 2) return '';
+    for (let at = parent(e); at; at = parent(at)) {
+      const nearest = all.find((l) => contains.call(at, l));
+      if (nearest) return nearest === byId(root, ids) ? '' : brief(nearest);
+    }
+    return '';
   }
 
   const roleNames = { image: 'img', DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas', none: 'generic' };
@@ -473,11 +603,16 @@
     const tag = tagOf.call(e);
     const own = clean(name);
     const anywhere = e === whole() || e === bodyOf.call(document);
-    const guess = own || anywhere || isEditable(e) || secrets.why(e) ? '' : hint(e);
+    let stands = null;
+    const near = () => (stands === null && (stands = anywhere ? '' : beside(e)), stands);
+    const quiet = anywhere || isEditable(e) || secrets.why(e);
+    const inner = !own && !quiet && role === 'generic' ? sole(e) : null; // what shows the value of a field is known by the field's name
+    const other = own && mistaken(e);
+    const guess = other || (own || quiet ? '' : inner ? clean(nameOf(inner, true)) || (near() ? '' : hint(e)) : hint(e) || (near() ? '' : called(e)));
     const known = secrets.mask(guess) === guess ? guess : '';
-    const said = own || known;
+    const said = known || own;
     const shown = secrets.mask(said).slice(0, 300);
-    const all = selectors(e, root, hosts(root), role, name);
+    const all = selectors(e, root, hosts(root, near), role, name, near);
     const out = {
       role: role === 'generic' && isEditable(e) && !isEditable(parent(e)) ? 'textbox' : roleNames[role] || role,
       name: shown,
@@ -485,8 +620,8 @@
       selectors: all.filter((list) => list.every((s) => secrets.mask(s) === s)),
     };
     if (known) out.named = 'otherwise';
-    const near = anywhere || (said && all.some((list) => /^(?:aria|text)\//.test(list.at(-1)))) ? '' : secrets.mask(beside(e));
-    if (near && near !== said) out.beside = near;
+    const next = said && all.some((list) => /^(?:aria|text)\//.test(list.at(-1))) ? '' : secrets.mask(near());
+    if (next && next !== said) out.beside = next;
     const state = states(e);
     if (state.length) out.states = state;
     if (secrets.why(e)) out.secret = true;
@@ -527,6 +662,8 @@
       const e = way[i];
       if (!(e instanceof Element)) continue;
       first = first || e;
+      // A label around a component whose own part was pressed is not what was meant.
+      if (answering && tagOf.call(e) === 'label' && sole(answering)) return answering;
       if (isActing(e)) return e;
       if (!answering && i < 12 && answers(e)) answering = e;
     }

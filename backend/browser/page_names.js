@@ -353,13 +353,13 @@
 
   const useLabels = (find) => (known = find);
 
-  /** All words that its name may have: with those that are not displayed, and as they stand in the document. */
+  /** All words that its name may have, in lower case, as styles change that: with those that are not displayed. */
   function tokensOf(e) {
     const plain = e.attributes.length === 0 && firstOf.call(e) instanceof Text && !nextOf.call(firstOf.call(e)) && !shadowOf.call(e);
-    if (plain && tagOf.call(e) !== 'textarea') return new Set(words(flat(textOf.call(e))).slice(0, 100)); // as most are, in a large table
+    if (plain && tagOf.call(e) !== 'textarea') return new Set(words(flat(textOf.call(e)).toLowerCase()).slice(0, 100)); // as most are, in a large table
     const run = { exact: false, loose: true, seen: new Set(), through: null, dark: true };
     const more = ['title', 'placeholder', 'value', 'alt'].map((name) => attr(e, name)).join(' ');
-    return new Set(words(flat(`${alternative(e, run, false)[0]} ${more}`)).slice(0, 100));
+    return new Set(words(flat(`${alternative(e, run, false)[0]} ${more}`).toLowerCase()).slice(0, 100));
   }
 
   const natives = {
@@ -381,5 +381,5 @@
     return selectors.get(role);
   }
 
-  return { roleOf, nameOf, tokensOf, selectorOf, content, above, inside, isEditable, attr, has, tagOf, flat, getter, rootOf, parentOf, textOf, firstOf, nextOf, shadowOf, typeOf, useLabels, labelsOf };
+  return { roleOf, nameOf, tokensOf, selectorOf, content, above, inside, isEditable, attr, has, tagOf, flat, getter, rootOf, parentOf, textOf, firstOf, nextOf, shadowOf, typeOf, byId, useLabels, labelsOf };
 })

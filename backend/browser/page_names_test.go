@@ -123,3 +123,58 @@ func TestNames(t *testing.T) {
 		t.Errorf("too few")
 	}
 }
+
+// TestBeside has fields that nothing connects with their labels: people know each by what stands beside it.
+func TestBeside(t *testing.T) {
+	c := startChromium(t)
+	for name, tt := range map[string]struct {
+		html string
+		want map[string]string // by n: its name, or else what stands beside it
+	}{
+		"labels in a part before": {`<h1>Sign in</h1><div><div>User</div><div><div><input n=a name=user></div></div></div><div><div>Password</div><div><input n=b type=password id=secretfield></div></div>`, map[string]string{"a": "User", "b": "Password"}},
+		"right to left":           {`<html dir=rtl><div><h1>دخول</h1><div style="display:flex"><div>اسم المستخدم</div><input n=a></div><div style="display:flex"><div>كلمة المرور</div><input n=b type=password></div></div>`, map[string]string{"a": "اسم المستخدم", "b": "كلمة المرور"}},
+		"in the cell before":      {`<table><tr><td>User<td><input n=a><td>Password<td><input n=b type=password><tr><td>Note<td colspan=3><textarea n=c></textarea></table>`, map[string]string{"a": "User", "b": "Password", "c": "Note"}},
+		"in the row above":        {`<table><tr><td>User<td>Password<tr><td><input n=a><td><input n=b type=password></table>`, map[string]string{"a": "User", "b": "Password"}},
+		"above in a grid":         {`<div style="display:grid;grid-template-columns:1fr 1fr"><div>User</div><div>Password</div><div><input n=a></div><div><input n=b type=password></div></div>`, map[string]string{"a": "User", "b": "Password"}},
+		"in a grid, twice":        {`<div style="display:grid;grid-template-columns:1fr 1fr"><b>User</b><b>Mail</b><input n=a><input n=b><b>City</b><b>Zip</b><input n=c><input n=d></div>`, map[string]string{"a": "User", "b": "Mail", "c": "City", "d": "Zip"}},
+		"two in a row":            {`<div>User <input n=a> Password <input n=b type=password></div>`, map[string]string{"a": "User", "b": "Password"}},
+		"after":                   {`<h1>Sign in</h1><form><div><input n=a><span>User</span></div><div><input n=b type=password><span>Password</span></div></form>`, map[string]string{"a": "User", "b": "Password"}},
+		"with a hint after":       {`<div><div>User</div><div><input n=a><small>At least 3 letters</small></div></div><div><div>Mail</div><div><input n=b><small>We write once</small></div></div>`, map[string]string{"a": "User", "b": "Mail"}},
+		"an id given twice":       {`<div><label id=l0>User</label><input n=a aria-labelledby=l0></div><div><label id=l0>Password</label><input n=b aria-labelledby=l0></div>`, map[string]string{"a": "User", "b": "Password"}},
+		"deep in a component":     {`<div><div>User</div><x-field n=a><template shadowrootmode=open><div><label></label><div><div><span></span><input id=input><button>x</button></div></div></div></template></x-field></div><div><div>Mail</div><x-field n=b><template shadowrootmode=open><div><label></label><div><div><span></span><input id=input></div></div></div></template></x-field></div>`, map[string]string{"a": "User", "b": "Mail"}},
+		"only a program's word":   {`<textarea name=remark n=a></textarea>`, map[string]string{"a": "remark"}},
+		"the value of a select":   {`<div>City</div><div n=a style="cursor:pointer"><input role=combobox><span>Cork</span></div>`, map[string]string{"a": "City"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := c.open(t, tt.html)
+			for n, want := range tt.want {
+				var e human.Element
+				node := fmt.Sprintf(`((e) => e.shadowRoot ? e.shadowRoot.querySelector('input') : e)(document.querySelector('[n=%s]'))`, n)
+				p.evaluate("describe("+node+")", true, &e)
+				got := e.Name
+				if got == "" {
+					got = e.Beside
+				}
+				if got != want {
+					t.Errorf("%s is known as %q, beside %q, want %q", n, e.Name, e.Beside, want)
+				}
+				if len(e.Selectors) < 2 {
+					t.Errorf("%s: one selector alone: %q", n, e.Selectors)
+				}
+				for _, list := range e.Selectors {
+					under := "document"
+					for i, s := range list {
+						wanted := node
+						if i < len(list)-1 {
+							wanted = fmt.Sprintf(`document.querySelector('[n=%s]')`, n)
+						}
+						if found, is := p.finds(s, under, wanted); found != 1 || !is {
+							t.Errorf("%s: %q finds %d", n, s, found)
+						}
+						under = wanted
+					}
+				}
+			}
+		})
+	}
+}

@@ -31,13 +31,18 @@ const counted = `(function (elements) {
 		: s.startsWith('xpath/') ? (root) => { if (root !== document) return []; let f = document.evaluate(s.slice(6), root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE); return Array.from({length: f.snapshotLength}, (_, i) => f.snapshotItem(i)) }
 		: (root) => root.querySelectorAll(s);
 	return elements.map((e, i) => e.selectors.map((list) => { if (list[0].startsWith('aria/')) return 0; let root = document;
-		for (let s of list.slice(0, -1)) { let found = root.querySelectorAll(s); if (found.length !== 1 || !found[0].shadowRoot) return -1; root = found[0].shadowRoot }
+		for (let s of list.slice(0, -1)) { let found = [...step(s)(root)]; if (found.length !== 1 || !found[0].shadowRoot) return -1; root = found[0].shadowRoot }
 		let found = all(root, step(list.at(-1))); return found.length && (found[0] === meants[i] || meants[i].contains(found[0])) ? found.length : -1 }))
 })(%s)`
 
 // sort is what kind of way to find an element a selector is.
 func sort(list []string) string {
 	last := list[len(list)-1]
+	for _, host := range list[:len(list)-1] {
+		if strings.Contains(host, ":nth-child") {
+			return "path" // it is found by that way alone
+		}
+	}
 	switch {
 	case strings.HasPrefix(last, "aria/"), strings.HasPrefix(last, "text/"):
 		return last[:4]
