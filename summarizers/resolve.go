@@ -118,6 +118,10 @@ func (s *sheet) action(a *human.Action) {
 			s.number(n.Status)
 		}
 	}
+	for _, answer := range a.Answers {
+		s.add(answer.Method)
+		s.number(answer.Status)
+	}
 	for _, t := range a.Transfers {
 		s.add(t.Name, t.Type, t.URL, t.Hash, t.State)
 		s.size(t.Size)

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -38,10 +39,11 @@ func set(names ...string) map[string]bool {
 // traffic puts together what DevTools' Network domain reports of the requests of one tab, its frames and workers. It
 // never sees a body, and of headers keeps those on the lists. It is safe for concurrent use.
 type traffic struct {
-	url  func(string) string // masks an address
-	text func(string) string // masks known shapes
-	done func(session, frame string, r human.WebRequest)
-	lost func() // one was given up, because too many wait
+	answers bool                // only of requests that change something
+	url     func(string) string // masks an address
+	text    func(string) string // masks known shapes
+	done    func(session, frame string, r human.WebRequest)
+	lost    func() // one was given up, because too many wait
 
 	mu   sync.Mutex
 	open map[string]*exchange
@@ -102,13 +104,16 @@ func (n *traffic) event(session, method string, params json.RawMessage) {
 	default:
 		return
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.answers && len(n.open) == 0 && (method != "Network.requestWillBeSent" || bytes.Contains(params, []byte(`"method":"GET"`))) {
+		return // nearly all are such, and reading them costs
+	}
 	var p requestInfo
 	if json.Unmarshal(params, &p) != nil || p.RequestID == "" {
 		return
 	}
 	key := session + " " + p.RequestID
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	if method == "Network.requestWillBeSent" {
 		if before := n.open[key]; before != nil && p.Redirect != nil {
 			before.answered(n, p.Redirect, p.At)
@@ -179,7 +184,11 @@ func (n *traffic) begin(key, session string, p *requestInfo) {
 		n.age = n.age[1:]
 	}
 	x := &exchange{session: session, frame: p.FrameID}
-	x.Method, x.URL, x.Kind = human.OneLine(p.Request.Method, maxWord), n.url(p.Request.URL), kindOf(p.Type)
+	x.Method = human.OneLine(p.Request.Method, maxWord)
+	if n.answers && !x.Changes() {
+		return
+	}
+	x.URL, x.Kind = n.url(p.Request.URL), kindOf(p.Type)
 	x.Asked = n.headers(p.Request.Headers, askedHeaders)
 	x.started(p.WallTime, p.At)
 	n.open[key] = x

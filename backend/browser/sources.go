@@ -4,12 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"strings"
 
 	"deskbell/backend/human"
 )
 
 // tabSources are what of a tab is recorded beside what is done in it: its looks, its requests, its complaints. What was
-// not asked for is nil and costs nothing.
+// not asked for is nil and costs nothing; of requests the answers to those that change something always count.
 type tabSources struct {
 	screenshots *screenshots
 	traffic     *traffic
@@ -52,9 +53,7 @@ func (m *sharedSources) begin(b *Browser) error {
 // equip has a session report what its tab's sources need. It is called for each one, before what it reaches begins.
 func (t *tab) equip(session string) {
 	c := t.conn
-	if t.b.want.Network {
-		c.send(session, "Network.enable", object{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 0})
-	}
+	c.send(session, "Network.enable", object{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 0})
 	if t.b.want.Console {
 		c.send(session, "Log.enable", nil)
 	}
@@ -98,9 +97,7 @@ func (t *tab) opened(context.Context) {
 		t.sources.screenshots = &screenshots{t: t, came: make(chan struct{}, 1)}
 		t.do(t.sources.screenshots.watch)
 	}
-	if b.want.Network {
-		t.sources.traffic = &traffic{url: b.maskURL, text: b.mask, done: t.asked, lost: func() { b.shared.requests.lose(b.now()) }}
-	}
+	t.sources.traffic = &traffic{answers: !b.want.Network, url: b.maskURL, text: b.mask, done: t.asked, lost: func() { b.shared.requests.lose(b.now()) }}
 	if b.want.DOM {
 		t.sources.film = &film{t: t, worlds: map[string]*reel{}}
 	}
@@ -180,9 +177,17 @@ func (t *tab) asked(session, frame string, r human.WebRequest) {
 		return
 	}
 	b.reportLimits(false)
+	page, what := t.pageOf(f), human.PageRequest
+	if !b.want.Network {
+		what = human.PageAnswer
+		if r.Status == 0 || !page.SameSite(r.URL) || r.Kind == "document" && f == t.main {
+			return // no answer, none of the page's business, or a page, whose navigation says it
+		}
+		address, _, _ := strings.Cut(r.URL, "?")
+		r = human.WebRequest{Method: r.Method, URL: address, Kind: r.Kind, At: r.At, Status: r.Status, Took: r.Took, Failed: r.Failed}
+	}
 	if b.shared.requests.pass(now, 1) {
-		page := t.pageOf(f)
-		b.emit(human.RecordedEvent{At: now, Type: human.PageRequest, Browsing: human.Browsing{Page: &page, Request: &r}})
+		b.emit(human.RecordedEvent{At: now, Type: what, Browsing: human.Browsing{Page: &page, Request: &r}})
 	}
 }
 

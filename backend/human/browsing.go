@@ -1,7 +1,11 @@
 package human
 
 import (
+	"cmp"
 	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -32,6 +36,7 @@ const (
 	PageDownload   RecordedType = "page_download"  // Transfers, one, when it ended
 	PagePicked     RecordedType = "page_pick"      // Pick, Element, Picture: its crop
 	PageRequest    RecordedType = "page_request"   // Request
+	PageAnswer     RecordedType = "page_answer"    // Request: its method, address and status, where requests are not recorded; of one that changes something, at the page's own site
 	PageConsole    RecordedType = "page_console"   // Console
 	PageDOM        RecordedType = "page_dom"       // DOM: an event of rrweb, masked by it
 	BrowserChanged RecordedType = "browser"        // Text: opened, attached, closed, lost; App, the browser
@@ -127,6 +132,26 @@ type WebRequest struct {
 	Answered  map[string]string `json:"answered,omitempty" doc:"Response headers on the list of harmless ones."`
 	Failed    string            `json:"failed,omitempty"`
 	FromCache bool              `json:"from_cache,omitempty"`
+}
+
+// Changes says whether a request is one that changes something, and not one that only reads.
+func (r *WebRequest) Changes() bool {
+	return slices.Contains([]string{"POST", "PUT", "PATCH", "DELETE"}, r.Method)
+}
+
+// SameSite says whether an address is of the page's host, or the frame's, or of one below or above it.
+func (p *WebPage) SameSite(address string) bool {
+	return sameSite(address, cmp.Or(p.FrameURL, p.URL)) || sameSite(address, p.URL)
+}
+
+func sameSite(a, b string) bool {
+	first, err := url.Parse(a)
+	second, err2 := url.Parse(b)
+	if err != nil || err2 != nil || first.Hostname() == "" || second.Hostname() == "" {
+		return false
+	}
+	x, y := strings.TrimPrefix(strings.ToLower(first.Hostname()), "www."), strings.TrimPrefix(strings.ToLower(second.Hostname()), "www.")
+	return x == y || strings.HasSuffix(x, "."+y) || strings.HasSuffix(y, "."+x)
 }
 
 // A WebAnswer is what a server answered to a request that changes something.

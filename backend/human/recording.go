@@ -367,7 +367,7 @@ type Action struct {
 	Navigation *Navigation   `json:"navigation,omitempty"`
 	Dialog     *Dialog       `json:"dialog,omitempty"`
 	Transfers  []Transfer    `json:"transfers,omitempty"`
-	Answers    []WebAnswer   `json:"answers,omitempty" doc:"What its site answered, good or bad, to what the page sent because of this action without going elsewhere: at most three, of requests that change something. Only where requests are recorded."`
+	Answers    []WebAnswer   `json:"answers,omitempty" doc:"What its site answered, good or bad, to what the page sent because of this action without going elsewhere: at most three, of requests that change something."`
 	Pick       *Pick         `json:"pick,omitempty"`
 	Values     []string      `json:"values,omitempty" doc:"Options chosen, or checked or unchecked."`
 	Command    *ShellCommand `json:"command,omitempty" doc:"Of an action of type command."`

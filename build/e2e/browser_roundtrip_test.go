@@ -118,7 +118,7 @@ func (s *study) writeJSON(path string, v any) {
 }
 
 // node runs a script of testdata/roundtrip. The result of a play says whether it failed.
-func (s *study) node(t *testing.T, env []string, args ...string) {
+func (s *study) node(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
@@ -130,6 +130,7 @@ func (s *study) node(t *testing.T, env []string, args ...string) {
 	if ctx.Err() != nil {
 		t.Errorf("%s did not end: %v\n%s", args[0], err, out)
 	}
+	return string(out)
 }
 
 func freePort(t *testing.T) int {

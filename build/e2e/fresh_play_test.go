@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -30,12 +31,12 @@ func (l *lab) play(t *testing.T) {
 		if r.trouble != "" {
 			continue
 		}
-		for _, runner := range runners {
+		for _, runner := range players {
 			l.servers[runner].Add(r.Case)
 			text := strings.ReplaceAll(string(r.exports[runner]), ".localhost:"+l.ports["recorded"], ".localhost:"+l.ports[runner])
 			r.said[runner] = cannot(runner, text)
 			r.plays[runner] = "it was not played"
-			name := map[string]string{"puppeteer": r.Name + ".json", "playwright": r.Name + ".spec.ts"}[runner]
+			name := map[string]string{"puppeteer": r.Name + ".json", "playwright": r.Name + ".spec.ts", "selenium": r.Name + ".side"}[runner]
 			s.Write(filepath.Join(folder, name), text)
 		}
 		flows = append(flows, map[string]string{"name": r.Name, "file": filepath.Join(folder, r.Name+".json")})
@@ -67,6 +68,48 @@ func (l *lab) play(t *testing.T) {
 		}, "node_modules/@playwright/test/cli.js", "test", "--config", "playwright.config.mjs")
 	})
 	both.Wait()
+	for _, r := range l.results {
+		if r.trouble == "" && slices.Contains(players, "selenium") {
+			l.selenium(t, s, r, filepath.Join(folder, r.Name+".side"), capture.URL, given[r.Name])
+		}
+	}
+}
+
+// selenium plays a project of Selenium IDE, in a browser of its own. What its variables stand for is filled in, as its
+// head asks, and at its end the page asks to be looked at.
+func (l *lab) selenium(t *testing.T, s *study, r *freshResult, file, capture string, given map[string]string) {
+	t.Helper()
+	port := freePort(t)
+	var project map[string]any
+	if data, err := os.ReadFile(file); err != nil || json.Unmarshal(data, &project) != nil {
+		t.Fatalf("%s is no project: %v", file, err)
+	}
+	test := project["tests"].([]any)[0].(map[string]any)
+	commands := test["commands"].([]any)
+	for _, c := range commands {
+		if c := c.(map[string]any); c["command"] == "store" {
+			c["target"] = given[c["value"].(string)]
+		}
+	}
+	ask := fmt.Sprintf("return new Promise(done => { const i = new Image(); i.onload = i.onerror = done; i.src = '%s?runner=selenium&name=%s&port=%d' }).then(() => '')", capture, r.Name, port)
+	test["commands"] = append(commands, map[string]any{"id": "end", "comment": "", "command": "executeAsyncScript", "target": ask, "targets": []any{}, "value": ""})
+	s.writeJSON(file, project)
+	options, err := json.Marshal(map[string]any{"browserName": "chrome", "goog:chromeOptions": map[string]any{
+		"args": []string{"--headless=new", "--no-sandbox", "--disable-gpu", "--lang=en-US", "--force-device-scale-factor=1", fmt.Sprintf("--remote-debugging-port=%d", port)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.mu.Lock()
+	r.plays["selenium"] = "it did not come to its end"
+	l.mu.Unlock()
+	config := strings.TrimSuffix(file, ".side") + ".yml" // JSON is YAML
+	s.Write(config, fmt.Sprintf(`{"capabilities": %s}`, options))
+	out := s.node(t, nil, "../fresh/node_modules/.bin/selenium-side-runner", "-n", config, "-t", "8000", "-T", "60000", "-w", "1", file)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, why, failed := strings.Cut(out, "●"); failed && r.plays["selenium"] != "" {
+		r.plays["selenium"] = strings.Join(strings.Fields(firstLines(why, 8)), " ")
+	}
 }
 
 // beyond are the steps of a user flow that change a page and cannot be played.
@@ -92,7 +135,8 @@ func cannot(runner, text string) string {
 		return strings.Join(out, "; ")
 	}
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "//") && (strings.Contains(line, "no way to find") || strings.Contains(line, "left out")) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), `"target": "`) // of an echo of Selenium IDE
+		if (strings.HasPrefix(line, "//") || runner == "selenium") && (strings.Contains(line, "no way to find") || strings.Contains(line, "left out")) {
 			out = append(out, line)
 		}
 	}
@@ -102,7 +146,10 @@ func cannot(runner, text string) string {
 // ended is asked by runners, at the end of a play, to look at what stands there.
 func (l *lab) ended(w http.ResponseWriter, req *http.Request) {
 	var m struct{ Runner, Name, Error, Browser string }
-	if err := json.NewDecoder(req.Body).Decode(&m); err != nil {
+	if port := req.FormValue("port"); port != "" {
+		m.Runner, m.Name = req.FormValue("runner"), req.FormValue("name")
+		m.Browser = debuggerAt(req.Context(), "http://127.0.0.1:"+port)
+	} else if err := json.NewDecoder(req.Body).Decode(&m); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -127,6 +174,24 @@ func (l *lab) ended(w http.ResponseWriter, req *http.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r.plays[m.Runner] = how
+}
+
+// debuggerAt is where a browser can be debugged whose port is known; "" where there is none.
+func debuggerAt(ctx context.Context, address string) string {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/json/version", nil)
+	if err != nil {
+		return ""
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	var version struct{ WebSocketDebuggerURL string }
+	if json.NewDecoder(resp.Body).Decode(&version) != nil {
+		return ""
+	}
+	return version.WebSocketDebuggerURL
 }
 
 func firstLines(text string, n int) string {
@@ -196,7 +261,7 @@ func (l *lab) report() string {
 				list(map[string]string{"false": "False claims", "not said": "Not said"}[c.Verdict], "%s %s %s: %q (%s; %s)", r.Name, c.Lang, c.Where, c.Text, c.Why, r.Truth.Story)
 			}
 		}
-		for _, runner := range runners {
+		for _, runner := range players {
 			if _, played := r.plays[runner]; !played {
 				continue
 			}
@@ -229,7 +294,7 @@ func (l *lab) report() string {
 		c := said[lang]
 		fmt.Fprintf(&b, "| claims, %s | %d true, %d **false**, %d not said |\n", lang, c["true"], c["false"], c["not said"])
 	}
-	for _, runner := range runners {
+	for _, runner := range players {
 		fmt.Fprintf(&b, "| same end in %s | %d of %d (%s); %d beyond the format; of the rest %s |\n", runner, same[runner], plays[runner], percent(same[runner], plays[runner]), left[runner], percent(same[runner], plays[runner]-left[runner]))
 	}
 	fmt.Fprintf(&b, "| planted secrets found | %d |\n| ordinary numbers hidden | %d |\n", leaks, masked)

@@ -76,8 +76,11 @@ func (b *bench) sets(origin, html string) error {
     const r = __mark.getBoundingClientRect();
     for (let at = document, e; (e = at.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)) && e !== hit; at = e.shadowRoot) { hit = e; if (!e.shadowRoot) break; }
   }
-  // A press in the middle of the target hits what is drawn over it, too: the box of a switch lies over its track.
-  window.__same = e => { if (!e) return false; if (e === __mark || e === hit) return true;
+  // A press in the middle of the target hits what is drawn over it, too: the box of a switch lies over its track. In a
+  // label it is one on the label's field.
+  const around = window.__mark && __mark.closest('label');
+  const labelled = around && around.control;
+  window.__same = e => { if (!e) return false; if (e === __mark || e === hit || e === labelled) return true;
     const up = (a, b) => { for (let n = a; n; n = n.parentNode || n.host) if (n === b) return true; return false; };
     return up(e, __mark) || up(__mark, e) && e.getElementsByTagName('*').length < 12; };
 })()`, quoted(html)), nil)
@@ -209,7 +212,7 @@ func (b *bench) target(origin string, d stepped, a human.Action) (t targeted) {
 	// page, as of an icon, by any.
 	for _, known := range []string{a.Element.Name, a.Element.Beside} {
 		known = strings.TrimSpace(known)
-		shown := d.Name != "" && (d.before == "" || strings.Contains(strings.ToLower(d.before), strings.ToLower(d.Name)))
+		shown := d.Name != "" && (d.before == "" || strings.Contains(unstyled(d.before), strings.ToLower(d.Name)))
 		t.named = t.named || known != "" && (!shown || alike(known, d.Name))
 	}
 	if d.before == "" {
@@ -234,6 +237,20 @@ func (b *bench) target(origin string, d stepped, a human.Action) (t targeted) {
 		}
 	}
 	return t
+}
+
+// unstyled is a document in lower case without its style sheets, which have words of their own.
+func unstyled(html string) string {
+	var b strings.Builder
+	rest := strings.ToLower(html)
+	for {
+		text, after, found := strings.Cut(rest, "<style")
+		b.WriteString(text)
+		if !found {
+			return b.String()
+		}
+		_, rest, _ = strings.Cut(after, "</style>")
+	}
 }
 
 func (t targeted) useful() bool { return t.named && len(t.unique) >= 2 }

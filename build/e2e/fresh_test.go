@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +19,14 @@ import (
 	"deskbell/build/corpus"
 	"deskbell/build/corpus/fresh"
 )
+
+// players are the runners that play fresh cases: the one of Selenium IDE too where its driver of Chromium is installed.
+var players = func() []string {
+	if _, err := exec.LookPath("chromedriver"); err != nil {
+		return runners
+	}
+	return append(slices.Clip(runners), "selenium")
+}()
 
 // freshLibraries is where the UI libraries of the pages are installed.
 const freshLibraries = "testdata/fresh/node_modules"
@@ -54,7 +63,7 @@ type freshResult struct {
 func newLab(t *testing.T, seed uint64, dir string) *lab {
 	t.Helper()
 	l := &lab{seed: seed, dir: dir, servers: map[string]*fresh.Server{}, ports: map[string]string{}}
-	for _, use := range append([]string{"recorded"}, runners...) {
+	for _, use := range append([]string{"recorded"}, players...) {
 		s := &fresh.Server{Libraries: freshLibraries}
 		h := httptest.NewServer(s)
 		t.Cleanup(h.Close)
@@ -158,7 +167,7 @@ func (l *lab) one(t *testing.T, s *study, b *bench, r *freshResult) {
 	s.call("GET", "/api/human/operations/"+string(p.op.ID), nil, &p.op)
 	kept := corpus.Case{Name: r.Name, Source: corpus.Browser, Operation: p.op, Answer: p.answer, Recordings: []human.Recording{p.rec}, Events: [][]human.RecordedEvent{s.events(p.rec.ID)}}
 	all := s.actions(p.rec.ID)
-	for _, format := range runners {
+	for _, format := range players {
 		_, r.exports[format] = s.ask("GET", "/api/recordings/"+string(p.rec.ID)+"/export?format="+format+"&language=en", nil)
 		if err := os.WriteFile(filepath.Join(l.dir, r.Name+"."+format), r.exports[format], 0o644); err != nil {
 			t.Fatal(err)

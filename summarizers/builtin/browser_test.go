@@ -84,6 +84,14 @@ func (s *surfer) check(name, state string) *surfer {
 }
 
 // pause lets seconds pass.
+// answered is what the site answered to what the page sent because of the last action.
+func (s *surfer) answered(method string, status int) *surfer {
+	list := s.in.Recordings[0].Actions
+	a := &list[len(list)-1]
+	a.Answers = append(a.Answers, human.WebAnswer{Method: method, Status: status})
+	return s
+}
+
 func (s *surfer) pause(seconds int64) *surfer {
 	s.at += seconds * 1e9
 	return s

@@ -26,7 +26,7 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 	drag := func(from, to string) *surfer {
 		return start().add(human.Action{Type: human.Drag, Element: el("listitem", from), Target: el("list", to)})
 	}
-	// onto is a card that is let go over another one, which has something beside it.
+	// onto is a card that is dropped on another one, which has something beside it.
 	onto := func(from, to, beside string) *surfer {
 		target := el("generic", to)
 		target.Beside = beside
@@ -34,6 +34,13 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 	}
 	signIn := func(title string, status int) *surfer {
 		return surf("https://app.example/login", "Sign in").typed("E-mail", 9).password("Password").click("button", "Sign in").goes("form", "https://app.example/home", title, status)
+	}
+	// anmelden fills in two fields without a name, and presses a button that a script sends them by.
+	anmelden := func(status int) *surfer {
+		user, password := el("textbox", ""), el("textbox", "")
+		user.Beside, user.Tag, password.Beside, password.Tag, password.Secret = "Benutzername", "input/text", "Passwort", "input/password", true
+		return surf("https://app.example/login", "Anmeldung").add(human.Action{Type: human.Typing, Element: user, Count: 6}).
+			add(human.Action{Type: human.Typing, Element: password, Count: 9, Hidden: "password"}).click("button", "Anmelden").answered("POST", status)
 	}
 	files := func() *worker { return work("Files") }
 	for _, tt := range []struct {
@@ -127,6 +134,11 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 		{"Signed in", signIn("Sign in failed", 401), notMet},
 		{"Signed in", surf("https://app.example/login", "Sign in").password("Password").click("button", "Sign in"), notSeen},
 		{"Signed in", surf("https://app.example/login", "Sign in").password("Password"), notSeen},
+		// In a language that no word is known of, and by a script: by what the site answered, and by what stands beside a field.
+		{"Signed in", anmelden(200).goes("script", "https://app.example/home", "Übersicht", 200), met},
+		{"已登录", anmelden(200).goes("script", "https://app.example/home", "Übersicht", 200), met},
+		{"Signed in", anmelden(401), notMet},
+		{"Signed in", anmelden(200), notSeen},
 		// Sent.
 		{"The message is sent", start().typed("Message", 9).click("button", "Send").dialog("alert", "Message sent", true), met},
 		{"消息已发送", start().typed("消息", 9).click("button", "发送").dialog("alert", "消息已发送", true), met},
@@ -138,7 +150,13 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 		{"cv.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Upload").goes("form", "https://app.example/done", "cv.pdf uploaded", 200), met},
 		{"cv.pdf 已上传", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Upload").goes("form", "https://app.example/done", "cv.pdf uploaded", 200), met},
 		{"cv.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Upload").goes("form", "https://app.example/done", "Payload too large", 413), notMet},
+		{"cv.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).answered("POST", 201), met},
+		{"cv.pdf 已上传", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Hochladen").answered("POST", 201), met},
+		{"cv.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Hochladen").answered("POST", 413), notMet},
+		{"other.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).answered("POST", 201), notSeen},
 		// Switched on and off.
+		{"Two-factor is turned on", start().check("Two-factor", "checked").answered("PUT", 200), met},
+		{"Two-factor is turned on", start().check("Two-factor", "checked").answered("PUT", 500), notSeen},
 		{"Two-factor is enabled", start().check("Two-factor", "checked").click("button", "Save").dialog("alert", "Two-factor enabled", true), met},
 		{"双重验证已启用", page("双重验证已启用"), met},
 		{"Two-factor is enabled", start().check("Two-factor", "unchecked"), notSeen},

@@ -2,9 +2,7 @@ package actions
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"deskbell/backend/human"
@@ -27,7 +25,7 @@ var browsers = map[human.RecordedType]bool{
 	human.PageOpened: true, human.PageClosed: true, human.PageShown: true, human.PageNavigated: true, human.PagePress: true,
 	human.PageClick: true, human.PageInput: true, human.PageChoice: true, human.PageKey: true, human.PageScrolled: true,
 	human.PageDrag: true, human.PageHover: true, human.PageCopied: true, human.PagePasted: true, human.PageDialog: true,
-	human.PageUpload: true, human.PageDownload: true, human.PagePicked: true, human.PageRequest: true, human.PageConsole: true,
+	human.PageUpload: true, human.PageDownload: true, human.PagePicked: true, human.PageRequest: true, human.PageAnswer: true, human.PageConsole: true,
 	human.PageDOM: true, human.PageMessage: true, human.PageMedia: true, human.BrowserChanged: true,
 }
 
@@ -98,7 +96,7 @@ func (d *Deriver) browsed(ev human.RecordedEvent) {
 		w.front = ""
 		d.browserRests()
 		return
-	case human.PageRequest:
+	case human.PageRequest, human.PageAnswer:
 		d.requested(ev)
 		return
 	case human.PageConsole, human.PageDOM:
@@ -387,10 +385,10 @@ const manyAnswers = 3 // that an action carries; more of them is a page that kee
 // says neither that it was done nor that it was not.
 func (d *Deriver) requested(ev human.RecordedEvent) {
 	r, t := ev.Request, d.web.tabs[ev.Page.Target]
-	if r == nil || t == nil || r.Failed != "" && r.Failed != unread || r.Status < 200 || r.Status >= 300 && r.Status < 400 || !slices.Contains(changing, r.Method) {
+	if r == nil || t == nil || r.Failed != "" && r.Failed != unread || r.Status < 200 || r.Status >= 300 && r.Status < 400 || !r.Changes() {
 		return
 	}
-	if r.Kind == "document" && len(ev.Page.Frame) == 0 || !sameSite(r.URL, cmp.Or(ev.Page.FrameURL, ev.Page.URL)) && !sameSite(r.URL, ev.Page.URL) {
+	if r.Kind == "document" && len(ev.Page.Frame) == 0 || !ev.Page.SameSite(r.URL) {
 		return
 	}
 	ev.At -= min(max(r.Took, 0), ev.At) // it is reported at its end
@@ -405,19 +403,6 @@ func (d *Deriver) requested(ev human.RecordedEvent) {
 
 // unread is how a request ends whose answer came and whose page read no more than its status.
 const unread = "net::ERR_ABORTED"
-
-var changing = []string{"POST", "PUT", "PATCH", "DELETE"}
-
-// sameSite says whether two addresses are of one host, or one of a host below the other's.
-func sameSite(a, b string) bool {
-	first, err := url.Parse(a)
-	second, err2 := url.Parse(b)
-	if err != nil || err2 != nil || first.Hostname() == "" || second.Hostname() == "" {
-		return false
-	}
-	x, y := strings.TrimPrefix(strings.ToLower(first.Hostname()), "www."), strings.TrimPrefix(strings.ToLower(second.Hostname()), "www.")
-	return x == y || strings.HasSuffix(x, "."+y) || strings.HasSuffix(y, "."+x)
-}
 
 // sendingTypes are what pages send something because of.
 var sendingTypes = []human.ActionType{

@@ -94,7 +94,7 @@ var pageKinds = []human.RecordedType{
 	human.PageOpened, human.PageClosed, human.PageShown, human.PageNavigated, human.PagePress, human.PagePress, human.PageClick, human.PageClick,
 	human.PageInput, human.PageInput, human.PageChoice, human.PageKey, human.PageKey, human.PageScrolled, human.PageDrag, human.PageHover,
 	human.PageCopied, human.PagePasted, human.PageDialog, human.PageUpload, human.PageDownload, human.PagePicked, human.PageRequest,
-	human.PageConsole, human.PageDOM, human.BrowserChanged,
+	human.PageAnswer, human.PageConsole, human.PageDOM, human.BrowserChanged,
 }
 
 // paged makes ev one of a browser, with everything in it that such an event may have.

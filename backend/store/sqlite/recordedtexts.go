@@ -46,7 +46,7 @@ func momentOf(e human.RecordedEvent) string {
 	switch {
 	case e.Type == human.Marked || e.Type == human.PageMessage || strings.HasPrefix(string(e.Type), "command"):
 		add(e.Text)
-	case e.Type == human.PageDOM, e.Type == human.PageRequest, e.Type == human.PageConsole:
+	case e.Type == human.PageDOM, e.Type == human.PageRequest, e.Type == human.PageAnswer, e.Type == human.PageConsole:
 		return ""
 	}
 	if e.App != nil {

@@ -2731,7 +2731,7 @@ export interface components {
             action_id: string;
             /** @description Id of the picture after it. */
             after?: string;
-            /** @description What its site answered, good or bad, to what the page sent because of this action without going elsewhere: at most three, of requests that change something. Only where requests are recorded. */
+            /** @description What its site answered, good or bad, to what the page sent because of this action without going elsewhere: at most three, of requests that change something. */
             answers?: components["schemas"]["WebAnswer"][];
             app?: components["schemas"]["App"];
             /**

@@ -324,6 +324,9 @@ func (fs *Facts) findSends(w *Web, v *Visit) {
 			continue
 		}
 		to, said, form := fs.LedTo(w, i)
+		if len(a.Answers) > 0 && len(fields) > 0 && (sent || IsButton(a.Element)) {
+			form = true // a script sent it
+		}
 		if !sent && !form {
 			continue
 		}
@@ -367,6 +370,19 @@ func Objects(a Action) bool {
 	}
 	return text != "" && (slices.Contains(a.Values, "invalid") || SpeaksOfError(text, false) || a.Type == human.PageSaid && Trouble(text))
 }
+
+// Refused is the status of an answer by which a site did not do what the page sent because of an action; 0 where there is none.
+func Refused(a Action) int {
+	for _, answer := range a.Answers {
+		if answer.Status >= 400 {
+			return answer.Status
+		}
+	}
+	return 0
+}
+
+// Accepted says whether a site answered what the page sent because of an action, and always that it did it.
+func Accepted(a Action) bool { return len(a.Answers) > 0 && Refused(a) == 0 }
 
 func (fs *Facts) newSend(s Send) *Send {
 	for _, i := range s.Fields {

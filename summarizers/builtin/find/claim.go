@@ -81,6 +81,9 @@ func (r *Result) Untouched(pages bool) bool {
 // Inert says whether an action certainly changed nothing: it shows, moves or reads. A click does where it is on a text, sets the
 // caret, or follows a link to another page.
 func (r *Result) Inert(i int) bool {
+	if len(r.Actions[i].Answers) > 0 {
+		return false
+	}
 	switch a := r.Actions[i]; a.Type {
 	case human.OpenPage, human.ClosePage, human.SwitchPage, human.SwitchWindow, human.OpenApp, human.CloseWindow, human.Scroll, human.Hover, human.Copy,
 		human.Note, human.Focus, human.Extract, human.PageSaid:

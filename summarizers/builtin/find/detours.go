@@ -125,6 +125,9 @@ func (r *Result) answered(s *facts.Send) (Phrase, bool) {
 	if said, bad := r.errorPage(s.Then); bad {
 		return say("came-back", said), true
 	}
+	if status := facts.Refused(r.Actions[s.At]); status != 0 {
+		return say("answer-was", status), true
+	}
 	if i := r.pickedError(s); i >= 0 {
 		return say("answer-was-message", facts.Quote(r.Actions[i].Pick.Text)), true
 	}
@@ -397,7 +400,7 @@ func (r *Result) clickedAgain() []Claim {
 		}
 		if len(run) > 0 {
 			last := r.Actions[run[len(run)-1]]
-			if w.In[i] != w.In[run[0]] || !facts.SameElement(last.Element, a.Element) || len(w.Effects[run[len(run)-1]]) > 0 {
+			if w.In[i] != w.In[run[0]] || !facts.SameElement(last.Element, a.Element) || len(w.Effects[run[len(run)-1]]) > 0 || len(last.Answers) > 0 {
 				end()
 			}
 		}

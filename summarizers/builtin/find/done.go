@@ -145,10 +145,10 @@ func (r *Result) taken(s *facts.Send) bool {
 	return !slices.ContainsFunc(r.Pages().Effects[s.At], r.failedAt)
 }
 
-// failedAt says whether an action is a navigation that came to an error.
+// failedAt says whether an action is a navigation that came to an error, or one that the site answered with an error.
 func (r *Result) failedAt(i int) bool {
 	n := r.Actions[i].Navigation
-	return n != nil && (n.Failed != "" || n.Status >= 400)
+	return n != nil && (n.Failed != "" || n.Status >= 400) || facts.Refused(r.Actions[i]) != 0
 }
 
 // signedIn says whether what came after a password is neither where it is asked for nor a second question.
@@ -165,7 +165,7 @@ func (r *Result) signedIn(s *facts.Send) bool {
 
 // letIn says whether a script showed another page once the button to sign in was pressed, without an objection.
 func (r *Result) letIn(s *facts.Send) bool {
-	if s.Then == nil || s.Then.Came < 0 || !facts.IsButton(r.Actions[s.At].Element) || !facts.SignsIn(r.Actions[s.At].Element.Name) {
+	if s.Then == nil || s.Then.Came < 0 || !facts.IsButton(r.Actions[s.At].Element) || !facts.SignsIn(r.Actions[s.At].Element.Name) && !facts.Accepted(r.Actions[s.At]) {
 		return false
 	}
 	n := r.Actions[s.Then.Came].Navigation

@@ -1,6 +1,9 @@
 package find
 
 import (
+	"slices"
+	"strconv"
+
 	"deskbell/backend/human"
 	"deskbell/summarizers/builtin/facts"
 )
@@ -54,6 +57,10 @@ func findErrors(r *Result) []Claim {
 			t := facts.Title(a.Page)
 			es.tell("title "+facts.Place(a.Page.URL)+t, 0.9, say("page-titled",
 				facts.Quote(t), textOr(r.Host(a.Page.URL), "address-unknown")), a.Ref())
+		}
+		if status := facts.Refused(a); status != 0 && !slices.ContainsFunc(r.Pages().Effects[i], func(j int) bool { return facts.Objects(r.Actions[j]) }) {
+			evidence := []human.Ref{a.Ref()}
+			es.tell("answer "+strconv.Itoa(status), 0.9, say("site-answered", status, textOr(r.PageName(r.Page(i, &evidence)), "a-page")), evidence...)
 		}
 		switch a.Type {
 		case human.PageSaid:

@@ -191,7 +191,8 @@ func (r *Result) switched(m meaning) (*human.Ref, Phrase, facts.Verdict) {
 
 // taught says whether a page took what was set in it: it said so, or the form was sent.
 func (r *Result) taught(i int) bool {
-	return slices.ContainsFunc(r.Pages().Effects[i], func(j int) bool { return facts.Happened(facts.Spoken(r.Actions[j])) }) ||
+	return facts.Accepted(r.Actions[i]) && !slices.ContainsFunc(r.Pages().Effects[i], func(j int) bool { return facts.Objects(r.Actions[j]) }) ||
+		slices.ContainsFunc(r.Pages().Effects[i], func(j int) bool { return facts.Happened(facts.Spoken(r.Actions[j])) }) ||
 		slices.ContainsFunc(r.Pages().Sends, func(s *facts.Send) bool { return slices.Contains(s.Fields, i) && r.confirmed(s) })
 }
 
@@ -207,7 +208,7 @@ func (r *Result) movedTo(m meaning) (*human.Ref, Phrase, facts.Verdict) {
 				return &ref, say("moved-to", facts.Quote(from), facts.Quote(to)), facts.Agrees
 			case same(beside, m.value):
 				return &ref, say("moved-to", facts.Quote(from), facts.Quote(beside)), facts.Agrees
-			case beside != "": // it was let go over another thing, which lies who knows where
+			case beside != "": // it was dropped on another thing, which lies who knows where
 				return nil, Phrase{}, facts.Unsaid
 			}
 			return &ref, say("moved-to", facts.Quote(from), facts.Quote(to)), facts.Differs
@@ -333,6 +334,13 @@ func (r *Result) wentUp(e facts.Claim) (ref *human.Ref, seen Phrase, v facts.Ver
 				return &ref, say("uploaded-on", files, textOr(r.PageName(&s.On.Page), "a-page")), facts.Agrees, true
 			}
 			return nil, Phrase{}, facts.Unsaid, true
+		}
+	}
+	for i, a := range slices.Backward(r.Actions) { // a page may send a file as soon as it is chosen
+		names := r.files(&facts.Send{Fields: []int{i}})
+		if a.Type == human.Upload && facts.Accepted(a) && (some || slices.ContainsFunc(e.Paths, func(p string) bool { return slices.Contains(names, facts.Quote(facts.BaseName(p))) })) {
+			ref := a.Ref()
+			return &ref, say("uploaded-on", names, textOr(r.PageName(a.Page), "a-page")), facts.Agrees, true
 		}
 	}
 	return nil, Phrase{}, facts.Unsaid, !some
