@@ -523,21 +523,21 @@
 
   /**
    * What stands beside an element, for people to know it by: the text before it, what its row or item is called, or the
-   * heading or name of the part of the page that it lies in.
+   * heading or name of the part of the page that it lies in; only that where part is set.
    */
-  function beside(e) {
+  function beside(e, part) {
     const toggle = /^(?:checkbox|radio|switch)$/.test(roleOf(e));
-    const own = !toggle && isField(e) && labelling(e);
+    const own = !toggle && !part && isField(e) && labelling(e);
     if (own) return own;
     for (let at = e, i = 0; at && i < 30; at = above(at), i++) {
       if (at === bodyOf.call(document)) break;
-      if (at !== e && matches.call(at, item)) {
+      if (at !== e && !part && matches.call(at, item)) {
         const text = leading(at, e);
         if (text) return text;
       }
-      const text = i < 4 && ((toggle && neighbour(at, true)) || neighbour(at, false));
+      const text = i < 4 && !part && ((toggle && neighbour(at, true)) || neighbour(at, false));
       if (text) return text;
-      if (matches.call(at, 'td,[role=cell],[role=gridcell]') && column(at)) return column(at);
+      if (!part && matches.call(at, 'td,[role=cell],[role=gridcell]') && column(at)) return column(at);
       if (at !== e && matches.call(at, 'section,form,dialog,nav,aside,main,header,footer,div,[role]')) {
         const label = attr(at, 'aria-label');
         if (label) return clean(label).slice(0, short);
@@ -629,6 +629,14 @@
     return out;
   }
 
+  /** Describes what something is dropped on, with the heading of the part of the page that it lies in, such as a list of a board. */
+  function describePlace(e) {
+    const out = describe(e);
+    const part = secrets.mask(beside(e, true));
+    if (part && part !== out.name) out.beside = part;
+    return out;
+  }
+
   const acting = new Set(
     'button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem textbox searchbox combobox listbox slider spinbutton gridcell'.split(' '),
   );
@@ -670,5 +678,5 @@
     return answering || first;
   }
 
-  return { describe, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { describe, describePlace, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

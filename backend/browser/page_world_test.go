@@ -186,25 +186,31 @@ func TestPageWorld(t *testing.T) {
 		}
 	})
 
-	t.Run("a drag and drop of the page's own", func(t *testing.T) {
-		p := c.open(t, `<ul><li id=a draggable=true>Boat</ul><div id=b role=list aria-label=Done style="width:300px;height:100px"></div><script>a.ondragstart = (e) => e.dataTransfer.setData('text', 'x'); b.ondragover = b.ondrop = (e) => e.preventDefault()</script>`)
-		p.call("Input.setInterceptDrags", args{"enabled": true})
-		x, y := p.at("#a")
-		toX, toY := p.at("#b")
-		p.mouse("mouseMoved", x, y, nil)
-		p.mouse("mousePressed", x, y, args{"button": "left", "clickCount": 1, "buttons": 1})
-		p.mouse("mouseMoved", x+20, y+5, args{"button": "left", "buttons": 1})
-		p.mouse("mouseMoved", x+40, y+10, args{"button": "left", "buttons": 1})
-		p.until("the drag begins", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return p.dragged != nil })
-		for _, kind := range []string{"dragEnter", "dragOver", "drop"} {
-			p.call("Input.dispatchDragEvent", args{"type": kind, "x": toX, "y": toY, "data": json.RawMessage(p.dragged)})
-		}
-		p.mouse("mouseReleased", toX, toY, args{"button": "left", "clickCount": 1})
-		e := p.wait(human.PageDrag, nil)
-		if got := p.lines(); !slices.Equal(got, []string{`press listitem "Boat"`, `drag listitem "Boat" list "Done"`}) || e.X != int(x) || e.ToX != int(toX) || e.ToY != int(toY) {
-			t.Errorf("reported %q, %+v", got, e)
-		}
-	})
+	for name, tt := range map[string]struct{ on, want, beside string }{
+		"a list": {`<div id=b role=list aria-label=Done style="width:300px;height:100px"></div>`, `drag listitem "Boat" list "Done"`, ""},
+		"the second card of a list": {`<section><h3>Review</h3><p>Sail</section><section><h3>Done</h3><p>Mast<p id=b style="width:300px;height:100px">Keel</section>`,
+			`drag listitem "Boat" paragraph "Keel"`, "Done"},
+	} {
+		t.Run("a drag and drop of the page's own, on "+name, func(t *testing.T) {
+			p := c.open(t, `<ul><li id=a draggable=true>Boat</ul>`+tt.on+`<script>a.ondragstart = (e) => e.dataTransfer.setData('text', 'x'); b.ondragover = b.ondrop = (e) => e.preventDefault()</script>`)
+			p.call("Input.setInterceptDrags", args{"enabled": true})
+			x, y := p.at("#a")
+			toX, toY := p.at("#b")
+			p.mouse("mouseMoved", x, y, nil)
+			p.mouse("mousePressed", x, y, args{"button": "left", "clickCount": 1, "buttons": 1})
+			p.mouse("mouseMoved", x+20, y+5, args{"button": "left", "buttons": 1})
+			p.mouse("mouseMoved", x+40, y+10, args{"button": "left", "buttons": 1})
+			p.until("the drag begins", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return p.dragged != nil })
+			for _, kind := range []string{"dragEnter", "dragOver", "drop"} {
+				p.call("Input.dispatchDragEvent", args{"type": kind, "x": toX, "y": toY, "data": json.RawMessage(p.dragged)})
+			}
+			p.mouse("mouseReleased", toX, toY, args{"button": "left", "clickCount": 1})
+			e := p.wait(human.PageDrag, nil)
+			if got := p.lines(); !slices.Equal(got, []string{`press listitem "Boat"`, tt.want}) || e.X != int(x) || e.ToX != int(toX) || e.ToY != int(toY) || e.Target.Beside != tt.beside {
+				t.Errorf("reported %q, %+v, beside %q", got, e, e.Target.Beside)
+			}
+		})
+	}
 }
 
 // TestPageTakes picks elements, and asks where secret fields are.

@@ -287,7 +287,7 @@ type Element struct {
 	Role     string    `json:"role"`
 	Name     string    `json:"name,omitempty" doc:"Its accessible name; of an element of a page that has none (named: otherwise), what people know it by."`
 	Named    string    `json:"named,omitempty" enum:"otherwise" doc:"The name is no accessible name: it is its text, placeholder, icon, human-made id or the like."`
-	Beside   string    `json:"beside,omitempty" doc:"What stands beside an element of a page that has no name, or shares it: the text before it, the header of its row or column, the heading of its part of the page."`
+	Beside   string    `json:"beside,omitempty" doc:"What stands beside an element of a page that has no name, or shares it: the text before it, the header of its row or column, the heading of its part of the page. Of what something is dropped on, that heading alone."`
 	Bounds   Bounds    `json:"bounds"`
 	States   []string  `json:"states,omitempty" doc:"Of focused, checked, selected, expanded, disabled, editable, multiline."`
 	Ancestry []Element `json:"ancestry,omitempty" doc:"From its parent to the window, with role and name only."`

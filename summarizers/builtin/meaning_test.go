@@ -29,7 +29,7 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 	// onto is a card that is dropped on another one, which has something beside it.
 	onto := func(from, to, beside string) *surfer {
 		target := el("generic", to)
-		target.Beside = beside
+		target.Beside, target.Named = beside, "otherwise"
 		return start().add(human.Action{Type: human.Drag, Element: el("generic", from), Target: target})
 	}
 	signIn := func(title string, status int) *surfer {
@@ -71,6 +71,7 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 		{"Fix invoice bug is in Done", onto("Fix invoice bug", "Update docs", "Done"), met},
 		{"“修复发票”移动到“已完成”", onto("修复发票", "更新文档", "已完成"), met},
 		{"Fix invoice bug is in Done", onto("Fix invoice bug", "Update docs", "Review"), notSeen},
+		{"Fix invoice bug is in Done", onto("Fix invoice bug", "Update docs", ""), notSeen},
 		{"Fix invoice bug is in Done", drag("Update docs", "Done"), notSeen},
 		{"Fix invoice bug is in Done", drag("Update docs", "Review"), notSeen},
 		{"Done contains Fix invoice bug", drag("Fix invoice bug", ""), notSeen},

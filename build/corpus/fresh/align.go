@@ -118,6 +118,9 @@ func fits(d Step, a human.Action) (score int) {
 	default:
 		return 0
 	}
+	if d.Do == "back" && (a.Navigation == nil || a.Navigation.Kind != "back_forward") {
+		return 0
+	}
 	if d.Value != "" && (a.Value == d.Value || strings.TrimSpace(a.Text) == d.Value || slices.Contains(a.Values, d.Value)) {
 		score += 3
 	}

@@ -4036,7 +4036,7 @@ export interface components {
         Element: {
             /** @description From its parent to the window, with role and name only. */
             ancestry?: components["schemas"]["Element"][];
-            /** @description What stands beside an element of a page that has no name, or shares it: the text before it, the header of its row or column, the heading of its part of the page. */
+            /** @description What stands beside an element of a page that has no name, or shares it: the text before it, the header of its row or column, the heading of its part of the page. Of what something is dropped on, that heading alone. */
             beside?: string;
             bounds: components["schemas"]["Bounds"];
             /** @description Why its name is masked. */

@@ -208,7 +208,7 @@ func (r *Result) movedTo(m meaning) (*human.Ref, Phrase, facts.Verdict) {
 				return &ref, say("moved-to", facts.Quote(from), facts.Quote(to)), facts.Agrees
 			case same(beside, m.value):
 				return &ref, say("moved-to", facts.Quote(from), facts.Quote(beside)), facts.Agrees
-			case beside != "": // it was dropped on another thing, which lies who knows where
+			case beside != "" || a.Target.Named != "": // it was dropped on another thing, which lies who knows where
 				return nil, Phrase{}, facts.Unsaid
 			}
 			return &ref, say("moved-to", facts.Quote(from), facts.Quote(to)), facts.Differs

@@ -25,7 +25,7 @@ var sentences = map[string]sentence{
 	"answer-does-not-confirm":    {"The answer does not confirm what was expected: %s", "答复内容不足以确认预期结果%s"},
 	"answer-the-operator":        {"Answer the operator: %s", "回答操作者的提问：%s"},
 	"answer-was":                 {"the site answered %d", "网站返回 %d"},
-	"site-answered":              {"The site answered %d to what was sent from %s", "在%[2]s提交后，网站返回 %[1]d"},
+	"site-answered":              {"The site answered %d on %s", "在%[2]s上，网站返回 %[1]d"},
 	"answer-was-message":         {"the page said %s", "页面提示%s"},
 	"answered-with-cancel":       {"%s, answered with Cancel", "%s（选择了取消）"},
 	"approved":                   {"Approved", "已批准"},
