@@ -637,6 +637,18 @@
     return out;
   }
 
+  /** Describes an element in which something has just opened, as it was: it is called by less, and not found by the words of that. */
+  function describeClosed(e, open) {
+    const out = describe(e);
+    if (!open || open === e || !contains.call(e, open) || attr(e, 'aria-label') || attr(e, 'aria-labelledby')) return out;
+    const texts = document.createTreeWalker(e, NodeFilter.SHOW_ALL, (node) => (node === open ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+    let words = '';
+    for (let i = 0; i < 200 && texts.nextNode(); i++) if (texts.currentNode instanceof Text) words += ` ${texts.currentNode.data}`;
+    const name = secrets.mask(clean(words)).slice(0, 300);
+    if (!name || name === out.name) return out;
+    return { ...out, name, named: 'otherwise', selectors: out.selectors.filter((list) => !/^(?:aria|text)\//.test(list.at(-1))) };
+  }
+
   const acting = new Set(
     'button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem textbox searchbox combobox listbox slider spinbutton gridcell'.split(' '),
   );
@@ -678,5 +690,5 @@
     return answering || first;
   }
 
-  return { describe, describePlace, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

@@ -109,7 +109,7 @@
     } else if (!sure && !contains.call(over.e, e) && !(elements.parent(over.e) && contains.call(elements.parent(over.e), e))) return;
     over.told = true;
     changes.disconnect();
-    tell(over.at, { type: 'page_hover', x: over.x, y: over.y, element: sight.seen(over.e, elements.describe(over.e)) });
+    tell(over.at, { type: 'page_hover', x: over.x, y: over.y, element: sight.seen(over.e, elements.describeClosed(over.e, e)) });
   }
 
   function entered(event, way) {

@@ -352,6 +352,20 @@ func TestPage(t *testing.T) {
 			},
 			[]string{`hover generic "More"`, `press button "Copy"`, `click button "Copy"`},
 		},
+		"a menu in the button that it belongs to is no part of its name": {
+			`<style>#a ul { display: none } #a:hover ul { display: block }</style><nav class=menu><div id=a role=button tabindex=0 class=dropdown>More<ul class=menu><li id=b role=menuitem tabindex=0>Copy</ul></div></nav>`,
+			func(p *testPage) {
+				x, y := p.at("#a")
+				p.mouse("mouseMoved", x, y, nil)
+				e := p.wait(human.PageHover, nil)
+				for _, list := range e.Element.Selectors {
+					if strings.Contains(strings.Join(list, " "), "Copy") {
+						p.t.Errorf("found by what is in the menu: %q", list)
+					}
+				}
+			},
+			[]string{`hover button "More"`},
+		},
 		"a tip that a style shows is no hover": {
 			`<style>.t { display: none } .c:hover .t { display: block }</style><div class=c><span id=a>Boat</span><div class=t style="position:fixed">A tip</div></div><p><button id=b style="margin-top:99px">Go</button>`,
 			func(p *testPage) {
