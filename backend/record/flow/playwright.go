@@ -59,10 +59,11 @@ function given(name: string): string {
 `)
 	}
 	if t.checked {
-		b.WriteString(`// tick sets a box, by its label where that is all that is seen of it.
+		b.WriteString(`// tick sets a box, by its label where that is all that is seen of it or takes a press.
 async function tick(box: Locator, on: boolean): Promise<void> {
   await box.waitFor({ state: 'attached' });
-  if (await box.isVisible()) return box.setChecked(on);
+  const takes = (await box.isVisible()) && (await box.click({ trial: true, timeout: 2000 }).then(() => true, () => false));
+  if (takes) return box.setChecked(on);
   if ((await box.isChecked()) === on) return;
   const id = await box.evaluate((e) => Array.from((e as HTMLInputElement).labels ?? []).findIndex((l) => l.contains(e)));
   if (id >= 0) return box.locator('xpath=ancestor::label[1]').click();
