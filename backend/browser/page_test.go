@@ -355,6 +355,8 @@ func TestPage(t *testing.T) {
 		"a menu in the button that it belongs to is no part of its name": {
 			`<style>#a ul { display: none } #a:hover ul { display: block }</style><nav class=menu><div id=a role=button tabindex=0 class=dropdown>More<ul class=menu><li id=b role=menuitem tabindex=0>Copy</ul></div></nav>`,
 			func(p *testPage) {
+				// Menus are looked for when the page is idle, and known after a frame.
+				p.evaluate("new Promise((done) => requestIdleCallback(() => requestAnimationFrame(() => requestAnimationFrame(done))))", true, nil)
 				x, y := p.at("#a")
 				p.mouse("mouseMoved", x, y, nil)
 				e := p.wait(human.PageHover, nil)

@@ -250,15 +250,17 @@ func pages(of map[string]string) http.Handler {
 	})
 }
 
+// What was not asked for is not recorded, nor even asked of the browser. Of requests only the answers to those that change something
+// are always.
 func TestWhatWasNotAskedForIsNotEvenEnabled(t *testing.T) {
 	v := visits(t, human.BrowserOptions{}, pages(map[string]string{"/": `<script>console.error("oops"); fetch("/nothing")</script>`}))
 	v.rest(500 * time.Millisecond)
 	tab := v.b.front()
-	if s := tab.sources; s.traffic != nil || s.film != nil || s.console {
+	if s := tab.sources; !s.traffic.answers || s.film != nil || s.console {
 		t.Errorf("the tab has sources nobody asked for: %+v", s)
 	}
 	if got := v.all(func(e human.RecordedEvent) bool {
-		return e.Type == human.PageRequest || e.Type == human.PageConsole || e.Type == human.PageDOM
+		return e.Type == human.PageRequest || e.Type == human.PageAnswer || e.Type == human.PageConsole || e.Type == human.PageDOM
 	}); len(got) > 0 {
 		t.Errorf("recorded without being asked: %v", got)
 	}
@@ -294,10 +296,10 @@ func TestSessionsAreToldNothingThatNobodyAskedFor(t *testing.T) {
 		want human.BrowserOptions
 		sent []string
 	}{
-		"nothing":  {},
+		"nothing":  {sent: []string{"Network.enable"}},
 		"requests": {want: human.BrowserOptions{Network: true}, sent: []string{"Network.enable"}},
-		"console":  {want: human.BrowserOptions{Console: true}, sent: []string{"Log.enable"}},
-		"the page": {want: human.BrowserOptions{DOM: true}, sent: []string{"Runtime.addBinding", "Page.addScriptToEvaluateOnNewDocument"}},
+		"console":  {want: human.BrowserOptions{Console: true}, sent: []string{"Network.enable", "Log.enable"}},
+		"the page": {want: human.BrowserOptions{DOM: true}, sent: []string{"Network.enable", "Runtime.addBinding", "Page.addScriptToEvaluateOnNewDocument"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &listener{closed: make(chan struct{})}
