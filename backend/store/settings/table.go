@@ -385,7 +385,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "recording.browser.network", Default: false,
-		Doc:  "Record the requests of pages, without bodies and credentials, unless a recording says otherwise.",
+		Doc:  "Record all requests of pages, without bodies and credentials, unless a recording says otherwise.",
 		bind: func(s *Settings) any { return &s.Browser.Network },
 	},
 	{
