@@ -608,7 +608,7 @@
     const quiet = anywhere || isEditable(e) || secrets.why(e);
     const inner = !own && !quiet && role === 'generic' ? sole(e) : null; // what shows the value of a field is known by the field's name
     const other = own && mistaken(e);
-    const guess = other || (own || quiet ? '' : inner ? clean(nameOf(inner, true)) || (near() ? '' : hint(e)) : hint(e) || (near() ? '' : called(e)));
+    const guess = other || (own || quiet ? '' : inner ? clean(nameOf(inner, true)) || (near() ? '' : hint(e)) : hint(e) || (isField(e) && near() ? '' : called(e)));
     const known = secrets.mask(guess) === guess ? guess : '';
     const said = known || own;
     const shown = secrets.mask(said).slice(0, 300);
