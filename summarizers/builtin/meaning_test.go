@@ -139,6 +139,7 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 		{"Signed in", anmelden(200).goes("script", "https://app.example/home", "Übersicht", 200), met},
 		{"已登录", anmelden(200).goes("script", "https://app.example/home", "Übersicht", 200), met},
 		{"Signed in", anmelden(401), notMet},
+		{"Signed in", anmelden(401).password("Passwort").click("button", "Anmelden").goes("script", "https://app.example/home", "Übersicht", 200), met},
 		{"Signed in", anmelden(200), notSeen},
 		// Sent.
 		{"The message is sent", start().typed("Message", 9).click("button", "Send").dialog("alert", "Message sent", true), met},

@@ -116,7 +116,13 @@ func (fs *Facts) IsSignIn(s *Send) bool {
 	if e := fs.Actions[s.At].Element; IsButton(e) && signWords.in(plain(e.Name)) {
 		return true
 	}
-	return signWords.in(plain(s.On.Page.Title)) || len(s.Fields) <= 2
+	var fields []*human.Element // one may have been filled in, cleared and filled in again
+	for _, i := range s.Fields {
+		if e := fs.Actions[i].Element; !slices.ContainsFunc(fields, func(o *human.Element) bool { return SameElement(o, e) }) {
+			fields = append(fields, e)
+		}
+	}
+	return signWords.in(plain(s.On.Page.Title)) || len(fields) <= 2
 }
 
 // Unchecked says whether an action took the tick from a box.
@@ -318,7 +324,7 @@ func (fs *Facts) findSends(w *Web, v *Visit) {
 				continue
 			}
 			again = last != nil && IsButton(a.Element) && retryWords.Begins(a.Element.Name)
-			sent = again || sends(a.Element) && (len(fields) > 0 || a.Element.Tag == "input/submit" || fs.objected(w, i))
+			sent = again || last != nil && len(fields) > 0 && IsButton(a.Element) && SameElement(a.Element, fs.Actions[last.At].Element) || sends(a.Element) && (len(fields) > 0 || a.Element.Tag == "input/submit" || fs.objected(w, i))
 		case human.Shortcut, human.DoubleClick:
 		default:
 			continue

@@ -165,12 +165,19 @@ func (r *Result) signedIn(s *facts.Send) bool {
 
 // letIn says whether a script showed another page once the button to sign in was pressed, without an objection.
 func (r *Result) letIn(s *facts.Send) bool {
-	if s.Then == nil || s.Then.Came < 0 || !facts.IsButton(r.Actions[s.At].Element) || !facts.SignsIn(r.Actions[s.At].Element.Name) && !facts.Accepted(r.Actions[s.At]) {
+	if s.Then == nil || s.Then.Came < 0 || !facts.IsButton(r.Actions[s.At].Element) || !facts.SignsIn(r.Actions[s.At].Element.Name) && !facts.Accepted(r.Actions[s.At]) && !r.sentBefore(s) {
 		return false
 	}
 	n := r.Actions[s.Then.Came].Navigation
 	_, bad := r.answered(s)
 	return n != nil && (n.Kind == "script" || n.Kind == "history" || n.Kind == "redirect") && !bad && r.signedIn(s)
+}
+
+// sentBefore says whether a form had been sent by the same button, so that this is known to send it.
+func (r *Result) sentBefore(s *facts.Send) bool {
+	return slices.ContainsFunc(r.Pages().Sends, func(o *facts.Send) bool {
+		return o.At < s.At && o.On == s.On && facts.SameElement(r.Actions[o.At].Element, r.Actions[s.At].Element)
+	})
 }
 
 // greeted is the message that greets a person after a password; -1 where none came.
