@@ -324,15 +324,13 @@ func (fs *Facts) findSends(w *Web, v *Visit) {
 				continue
 			}
 			again = last != nil && IsButton(a.Element) && retryWords.Begins(a.Element.Name)
-			sent = again || last != nil && len(fields) > 0 && IsButton(a.Element) && SameElement(a.Element, fs.Actions[last.At].Element) || sends(a.Element) && (len(fields) > 0 || a.Element.Tag == "input/submit" || fs.objected(w, i))
+			sent = again || fs.sendsNow(w, i, last, len(fields) > 0)
 		case human.Shortcut, human.DoubleClick:
 		default:
 			continue
 		}
 		to, said, form := fs.LedTo(w, i)
-		if len(a.Answers) > 0 && len(fields) > 0 && (sent || IsButton(a.Element)) {
-			form = true // a script sent it
-		}
+		form = form || fs.scripted(i, len(fields) > 0, sent)
 		if !sent && !form {
 			continue
 		}
@@ -351,6 +349,20 @@ func (fs *Facts) findSends(w *Web, v *Visit) {
 			v.unsent = nil
 		}
 	}
+}
+
+// sendsNow says whether a click sends a form: by what the button says, or because it sent that form before.
+func (fs *Facts) sendsNow(w *Web, i int, last *Send, filled bool) bool {
+	e := fs.Actions[i].Element
+	if last != nil && filled && IsButton(e) && SameElement(e, fs.Actions[last.At].Element) {
+		return true
+	}
+	return sends(e) && (filled || e.Tag == "input/submit" || fs.objected(w, i))
+}
+
+// scripted says whether a script sent what was filled in because of an action.
+func (fs *Facts) scripted(i int, filled, sent bool) bool {
+	return len(fs.Actions[i].Answers) > 0 && filled && (sent || IsButton(fs.Actions[i].Element))
 }
 
 // objected says whether the page answered a click with a message of an error.
