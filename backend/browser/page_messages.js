@@ -26,7 +26,7 @@
   const parts = 300; // shadow roots and slotted elements that are looked for in one element
   const nodes = 2000; // that are read for one message
   const searching = 60; // ms, for shadow roots, within one watch
-  const stale = 2000; // ms after which an act has them searched for anew: nothing tells that an element got one
+  const stale = 2000; // ms after which an act has them searched for again: nothing tells that an element got one
 
   const live = '[role=alert],[role=status],[role=alertdialog],[aria-live=polite],[aria-live=assertive],output';
   /** What is shown and hidden by a class alone is a message only where something says so. */
@@ -89,9 +89,9 @@
       }
     }
     if (!changed.size) return;
-    if (!timer) first = now;
     if (!stamp || stamp.act !== act) stamp = { act, at: now };
     for (const e of changed.keys()) if (!stamps.has(e)) stamps.set(e, stamp);
+    if (!timer) first = now;
     else if (now - first > late) return;
     clearTimeout(timer);
     timer = setTimeout(() => requestIdleCallback(read, { timeout: 200 }), rest);

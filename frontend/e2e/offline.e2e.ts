@@ -48,12 +48,12 @@ test('what a network that changes cuts off is loaded again', async ({ app, bot, 
   });
   const { console } = await server.invite();
   await page.goto(console);
-  // A browser that remembers what failed starts the page anew, or offers to; others load the part again.
-  const anew = page.getByRole('button', { name: 'Reload', exact: true }).first();
+  // A browser that remembers what failed reloads the page, or offers to; others load the part again.
+  const reload = page.getByRole('button', { name: 'Reload', exact: true }).first();
   const shows = async (what: Locator): Promise<void> => {
     await expect(async () => {
-      if (await anew.isVisible()) {
-        await anew.click();
+      if (await reload.isVisible()) {
+        await reload.click();
         pressed += 1;
       }
       await expect(what).toBeVisible({ timeout: 4_000 });

@@ -1,6 +1,6 @@
 import './app.css';
 import { mount } from 'svelte';
-import { loadOrStartAnew } from './lib/loading';
+import { loadOrReload } from './lib/loading';
 import App from './views/App.svelte';
 import { startKeyGuard } from './state/guard';
 import { startKeyboard } from './state/keyboard';
@@ -14,7 +14,7 @@ startKeyboard();
 appWindow.start();
 
 const target = document.getElementById('app');
-await loadOrStartAnew(() => language.apply()).catch((err: unknown) => {
+await loadOrReload(() => language.apply()).catch((err: unknown) => {
   // There are no messages to say it with.
   if (target) target.textContent = 'Deskbell could not be loaded. Reload the page. 无法加载 Deskbell，请重新加载页面。';
   throw err;

@@ -17,16 +17,16 @@ export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Loads what the page cannot start without. Where that fails for good, the whole page is loaded anew, up to three times: many browsers
+ * Loads what the page cannot start without. Where that fails for good, the whole page is reloaded, up to three times: many browsers
  * remember of a module that it failed, for as long as the page stands. Rejects after the last.
  */
-export async function loadOrStartAnew<T>(load: () => Promise<T>): Promise<T> {
+export async function loadOrReload<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (err) {
-    const times = Number((window.history.state as { anew?: number } | null)?.anew ?? 0);
+    const times = Number((window.history.state as { reloads?: number } | null)?.reloads ?? 0);
     if (times >= 3) throw err;
-    window.history.replaceState({ anew: times + 1 }, '');
+    window.history.replaceState({ reloads: times + 1 }, '');
     window.location.reload();
     return new Promise(() => undefined); // the page ends here
   }
