@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -124,7 +125,10 @@ func keep(text string) int {
 
 // enter gives up all that a plug-in may not have, and becomes the plug-in. It returns where that fails.
 func enter(text string) int {
-	runtime.LockOSThread()        // what is given up is given up by this thread, which then becomes the program
+	runtime.LockOSThread() // what is given up is given up by this thread, which then becomes the program
+	// A garbage collection begins threads. In the plug-in's limits there may be no memory for their stacks, and this program
+	// would end in its place. This call also waits for a collection that has begun.
+	debug.SetGCPercent(-1)
 	told := os.NewFile(3, "told") // a socket
 	unix.CloseOnExec(3)
 	var j jail
