@@ -529,15 +529,19 @@
     const toggle = /^(?:checkbox|radio|switch)$/.test(roleOf(e));
     const own = !toggle && !part && isField(e) && labelling(e);
     if (own) return own;
+    const row = !toggle && !part && !isField(e) && parent(e) && closest.call(parent(e), 'tr,li,[role=row],[role=listitem]');
+    const first = row && leading(row, e); // not what happens to stand beside it, such as a state
+    if (first) return first;
     for (let at = e, i = 0; at && i < 30; at = above(at), i++) {
       if (at === bodyOf.call(document)) break;
       if (at !== e && !part && matches.call(at, item)) {
         const text = leading(at, e);
         if (text) return text;
       }
-      const text = i < 4 && !part && ((toggle && neighbour(at, true)) || neighbour(at, false));
+      const cell = !part && matches.call(at, 'td,[role=cell],[role=gridcell]');
+      const text = (cell && toggle && parent(at) && leading(parent(at), e)) || (i < 4 && !part && ((toggle && neighbour(at, true)) || neighbour(at, false)));
       if (text) return text;
-      if (!part && matches.call(at, 'td,[role=cell],[role=gridcell]') && column(at)) return column(at);
+      if (cell && column(at)) return column(at);
       if (at !== e && matches.call(at, 'section,form,dialog,nav,aside,main,header,footer,div,[role]')) {
         const label = attr(at, 'aria-label');
         if (label) return clean(label).slice(0, short);

@@ -142,6 +142,10 @@ func TestBeside(t *testing.T) {
 		"with a hint after":       {`<div><div>User</div><div><input n=a><small>At least 3 letters</small></div></div><div><div>Mail</div><div><input n=b><small>We write once</small></div></div>`, map[string]string{"a": "User", "b": "Mail"}},
 		"an id given twice":       {`<div><label id=l0>User</label><input n=a aria-labelledby=l0></div><div><label id=l0>Password</label><input n=b aria-labelledby=l0></div>`, map[string]string{"a": "User", "b": "Password"}},
 		"deep in a component":     {`<div><div>User</div><x-field n=a><template shadowrootmode=open><div><label></label><div><div><span></span><input id=input><button>x</button></div></div></div></template></x-field></div><div><div>Mail</div><x-field n=b><template shadowrootmode=open><div><label></label><div><div><span></span><input id=input></div></div></div></template></x-field></div>`, map[string]string{"a": "User", "b": "Mail"}},
+		"buttons of a row":        {`<table><tr><th>Name<th>State<th>Actions<tr><td>Anna<td>Active<td><button n=a></button><button n=b></button><tr><td>Bo<td>Active<td><button n=c></button></table>`, map[string]string{"a": "Anna", "b": "Anna", "c": "Bo"}},
+		"buttons of an item":      {`<ul><li><b>Blue mug</b> <i>in stock</i> <button n=a></button><li><b>Red mug</b> <i>in stock</i> <button n=b></button></ul>`, map[string]string{"a": "Blue mug", "b": "Red mug"}},
+		"boxes of a row":          {`<table><tr><td>Anna<td>Active<td><input type=checkbox n=a><tr><td>Bo<td>Active<td><input type=checkbox n=b></table>`, map[string]string{"a": "Anna", "b": "Bo"}},
+		"a box before its words":  {`<table><tr><td><input type=checkbox n=a><td>Remember me<tr><td>Sex<td><input type=radio name=s n=b> Male <input type=radio name=s n=c> Female</table>`, map[string]string{"a": "Remember me", "b": "Male", "c": "Female"}},
 		"only a program's word":   {`<textarea name=remark n=a></textarea>`, map[string]string{"a": "remark"}},
 		"the value of a select":   {`<div>City</div><div n=a style="cursor:pointer"><input role=combobox><span>Cork</span></div>`, map[string]string{"a": "City"}},
 	} {
