@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -52,6 +53,25 @@ func TestEventsAreOnTheMonotonicClock(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a page says is told late. It keeps the time at which it was seen, also where something was done since.
+func TestAPageSaidItBefore(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	b := New(Options{Clock: func() (time.Time, int64) { return time.UnixMilli(0), 1000_000 * ms }}, human.BrowserOptions{}, nil)
+	var got []int64
+	b.box.open(func(e human.RecordedEvent) { got = append(got, e.At/ms) })
+	tab := &tab{b: b, docs: map[document]*counter{}, frames: map[string]*frame{}}
+	tab.main = &frame{id: "f", url: "https://a.example/"}
+	for i, m := range []struct {
+		kind     human.RecordedType
+		page, at int64
+	}{{human.PageClick, 10_000, 1000_000}, {human.PageClick, 10_900, 1000_900}, {human.PageMessage, 10_700, 1000_910}, {human.PageMessage, 10_950, 1000_970}, {human.PageClick, 10_800, 1000_980}} {
+		tab.take(tab.main, message{Number: uint64(i + 1), At: float64(m.page), Events: []human.RecordedEvent{{Type: m.kind}}}, m.at*ms)
+	}
+	if want := []int64{1000_000, 1000_900, 1000_700, 1000_950, 1000_950}; !slices.Equal(got, want) {
+		t.Errorf("the events are at %v ms, want %v", got, want)
 	}
 }
 

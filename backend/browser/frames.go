@@ -241,9 +241,10 @@ type document struct {
 
 // A counter is what is known of the messages of one document.
 type counter struct {
-	next uint64 // the number of the next message
-	base int64  // monotonic ns at which the document's own clock stood at 0, as far as is known
-	last int64  // At of its last event
+	next uint64  // the number of the next message
+	base int64   // monotonic ns at which the document's own clock stood at 0, as far as is known
+	last int64   // At of its last event
+	at   float64 // what the document's own clock said of that, in ms
 }
 
 // said takes in what a script of ours reports.
@@ -286,9 +287,7 @@ func (t *tab) take(f *frame, m message, at int64) {
 		t.b.log.Warn("the script in a page failed", "err", m.Failed)
 		t.b.emit(gap(at, at, "lost", 1))
 	}
-	when := min(counter.base+int64(m.At*1e6), at)
-	when = max(when, counter.last)
-	counter.last = when
+	when := counter.when(m, at)
 	if t.hidden(f, m.Href) {
 		return
 	}
@@ -304,6 +303,17 @@ func (t *tab) take(f *frame, m message, at int64) {
 		e.At, e.Seq, e.CausedBy, e.Gap, e.Picture = when, 0, 0, nil, ""
 		t.deliver(f, e)
 	}
+}
+
+// when is the time of what a message of the page script tells of. Nothing happened before what came before it, but what a page
+// says is told when the page has come to rest: something may have been done since, which it is no answer to.
+func (c *counter) when(m message, at int64) int64 {
+	says := len(m.Events) > 0 && !slices.ContainsFunc(m.Events, func(e human.RecordedEvent) bool { return e.Type != human.PageMessage })
+	if says && m.At < c.at {
+		return max(0, c.last-int64((c.at-m.At)*1e6))
+	}
+	c.last, c.at = max(c.last, min(c.base+int64(m.At*1e6), at)), max(c.at, m.At)
+	return c.last
 }
 
 // latest is how late a page's message may be. On a busy machine it is late by seconds.

@@ -35,6 +35,7 @@ func TestWhatLedToWhat(t *testing.T) {
 		"files chosen by a button":                    {browse().click(send).pause(20_000).file(human.PageUpload, &cv, "cv.pdf", ""), "Clicked button Send"},
 		"a popup that its own button closes":          {popup(browse()).goes("script", "https://p.example/", "P").click(send).event(human.RecordedEvent{Type: human.PageClosed}), "Clicked button Send"},
 		"a double click":                              {browse().click(send).press(send).up(send, 2).goes("link", "https://a.example/", "A"), "Double-clicked button Send"},
+		"what a page said before the next click":      {browse().click(billing).pause(900).click(send).raw(func(t *tape) { t.at -= 700e6 }).says("Saved"), "Clicked link Billing"},
 		"a click that the desktop reports later":      {browse().click(billing).goes("link", "https://a.example/", "A").raw(func(t *tape) { t.at -= 50e6; t.click(300, 300) }), "Clicked link Billing"},
 		"a click that the desktop reported before it": {browse().raw(func(t *tape) { t.click(300, 300) }).click(billing).goes("link", "https://a.example/", "A"), "Clicked link Billing"},
 	} {
