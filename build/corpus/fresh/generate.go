@@ -77,7 +77,7 @@ func one(seed uint64, i int) Case {
 	g := &gen{Rand: rand.New(rand.NewPCG(seed, uint64(i)))}
 	goal := goals[i%len(goals)]
 	g.Name = fmt.Sprintf("s%d-%03d-%s", seed, i, goal.name)
-	g.lang, g.kit = pick(g, "en", "en", "zh", "zh", "de", "ar"), pick(g, kits...)
+	g.lang, g.kit = pick(g, "en", "en", "en", "zh", "zh", "zh", "de", "fr", "es", "ru", "ar"), pick(g, kits...)
 	g.t, g.says, g.salt = langs[g.lang], pick(g, "toast", "alert", "line"), 1+g.IntN(90000)
 	g.Pages, g.Answers, g.Details = map[string]Page{}, map[string][]Answer{}, map[string]any{}
 	g.look = map[string]any{

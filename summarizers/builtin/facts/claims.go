@@ -328,15 +328,16 @@ func (r *clause) chinese(run string) {
 
 // end puts what was read into the claim, and begins anew.
 func (r *clause) end() {
-	c, sure, bad := r.into, r.past, false
+	c, sure, bad, received := r.into, r.past, false, false
 	for _, v := range r.verbs {
 		if v.what == "ok" && v.happened {
 			sure = true
 			bad = bad || v.contrary != v.negated
 		}
+		received = received || v.what == "receive" && v.happened && !v.negated
 	}
 	for _, v := range r.verbs {
-		s := Saying{Contrary: v.contrary != v.negated, happened: v.happened || v.negated || sure}
+		s := Saying{Contrary: v.contrary != v.negated, happened: v.happened || v.negated || sure || v.what == "pay" && received}
 		if v.what != "ok" && bad {
 			s.Contrary = true // saving failed
 		}
@@ -477,7 +478,7 @@ func (e Claim) Compare(w Claim) Verdict {
 	yes, no, only := false, false, true
 	for what, s := range e.Says {
 		only = only && what == "is"
-		if said := w.Says[what]; said.happened {
+		if said := w.saying(what); said.happened {
 			yes, no = yes || said.Contrary == s.Contrary, no || said.Contrary != s.Contrary
 		}
 	}
@@ -501,6 +502,20 @@ func (e Claim) Compare(w Claim) Verdict {
 		}
 	}
 	return Agrees
+}
+
+// saying is what a claim says of a verb. What was created exists, and what was deleted does not.
+func (c Claim) saying(what string) Saying {
+	said, ok := c.Says[what]
+	if ok || what != "exist" {
+		return said
+	}
+	for _, deed := range []string{"create", "add", "delete"} {
+		if is := c.Says[deed]; is.happened {
+			return Saying{Contrary: is.Contrary != (deed == "delete"), happened: !is.Contrary}
+		}
+	}
+	return said
 }
 
 // otherDeed says whether both claims say what was done, and none of it is the same: what came of one tells nothing of the other.
@@ -528,7 +543,7 @@ func (e Claim) share(w Claim) (share float64, about bool) {
 	all, has, subject := 0.0, 0.0, false
 	for word, weight := range e.Words {
 		all += weight
-		found := w.Words[word] > 0
+		found := w.Words[word] > 0 || word == "!exist" && w.saying("exist").happened
 		if found {
 			has += weight
 		}

@@ -164,3 +164,31 @@ func TestNothingIsTakenForSuccessThatIsNone(t *testing.T) {
 		}
 	})
 }
+
+// Pages are in any language: what they say was done is held against what was expected in English.
+func TestPagesInOtherLanguages(t *testing.T) {
+	for _, tt := range []struct{ expected, done, failed string }{
+		{"Order Blaue Laterne 12 is created", "Bestellung Blaue Laterne 12 wurde angelegt", "Blaue Laterne 12 konnte nicht angelegt werden"},
+		{"Facture 4711 is sent", "Facture 4711 envoyée", "Facture 4711 : échec de l’envoi"},
+		{"Deleted Pedido rojo 7", "Se ha eliminado Pedido rojo 7", "No se pudo eliminar Pedido rojo 7"},
+		{"Relatório 9 is saved", "Relatório 9 salvo com sucesso", "Não foi possível salvar Relatório 9"},
+		{"Bozza 31 is published", "Bozza 31 pubblicata", "Bozza 31 non è stata pubblicata"},
+		{"Rekening 5 is paid", "Rekening 5 is betaald", "Betaling mislukt: Rekening 5 is niet betaald"},
+		{"Umowa 8 is approved", "Umowa 8 zatwierdzono", "Umowa 8: odmowa"},
+		{"Заказ 44 is deleted", "Заказ 44 удалён", "Не удалось удалить Заказ 44"},
+		{"مصباح 12 is deleted", "تم حذف مصباح 12", "تعذر حذف مصباح 12"},
+		{"ランプ 12 is created", "ランプ 12 を作成しました", "ランプ 12 を作成できませんでした"},
+		{"램프 12 is saved", "램프 12 저장되었습니다", "램프 12 저장 실패"},
+	} {
+		e := Claims(tt.expected)
+		if got := e.Compare(Claims(tt.done)); got != Agrees {
+			t.Errorf("%q, and the page says %q: %v", tt.expected, tt.done, got)
+		}
+		if !Happened(tt.done) || Happened(tt.failed) {
+			t.Errorf("%q has happened: %v, %q: %v", tt.done, Happened(tt.done), tt.failed, Happened(tt.failed))
+		}
+		if got := e.Compare(Claims(tt.failed)); got == Agrees {
+			t.Errorf("%q, and the page says %q", tt.expected, tt.failed)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 // Asks says whether a text asks for an answer.
 func Asks(text string) bool {
 	text = strings.TrimRight(strings.TrimSpace(text), "\"”'’）) ")
-	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "吗") || strings.HasSuffix(text, "呢") {
+	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "؟") || strings.HasSuffix(text, "吗") || strings.HasSuffix(text, "呢") {
 		return true
 	}
 	return HasAny(text, enAskPhrases, zhAsks)

@@ -7,21 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// Words are looked for in both languages at once: an operator's pages are not in the language of their report.
+// Words are looked for in all languages at once: an operator's pages are not in the language of their report.
 var (
 	sendWords   = newWords(sendEnglish, sendChinese)
 	ChangeWords = newWords(changeEnglish, changeChinese)
 	StepWords   = newWords(stepsEnglish, stepsChinese)
-	passWords   = newWords(passEnglish, passChinese)
-	signWords   = newWords(signEnglish, signChinese)
-	greetWords  = newWords(greetEnglish, greetChinese)
+	passWords   = newWords(passEnglish, passChinese, passMore)
+	signWords   = newWords(signEnglish, signChinese, signMore)
+	greetWords  = newWords(greetEnglish, greetChinese, greetMore)
 	aboutWords  = newWords(aboutEnglish, aboutChinese)
 	clearWords  = newWords(clearEnglish, clearChinese)
 	BackWords   = newWords(backEnglish, backChinese)
 	retryWords  = newWords(retryEnglish, retryChinese)
-	searchWords = newWords(searchEnglish, searchChinese)
+	searchWords = newWords(searchEnglish, searchChinese, searchMore)
 	strongWords = newWords(strongEnglish, strongChinese)
-	weakWords   = newWords(weakEnglish, weakChinese)
+	weakWords   = newWords(weakEnglish, weakChinese, entries(moreTrouble))
 	fineWords   = newWords(fineEnglish, fineChinese)
 	titleWords  = newWords(errorTitlesEnglish, errorTitlesChinese)
 )
@@ -51,13 +51,16 @@ func plain(s string) string {
 	return strings.ToLower(s)
 }
 
+// spaceless says whether a letter is of a script that puts no spaces between words.
+func spaceless(c rune) bool { return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+
 // at is the word that a text, in lower case, begins with; "" for none. Words of letters have to end there.
 func (w words) at(text string) string {
 	c, _ := utf8.DecodeRuneInString(text)
 	for _, word := range w[c] {
 		if rest, ok := strings.CutPrefix(text, word); ok {
 			next, _ := utf8.DecodeRuneInString(rest)
-			if c >= utf8.RuneSelf || rest == "" || !unicode.IsLetter(next) || unicode.Is(unicode.Han, next) {
+			if spaceless(c) || rest == "" || !unicode.IsLetter(next) || unicode.Is(unicode.Han, next) {
 				return word
 			}
 		}
@@ -79,12 +82,12 @@ func (w words) in(text string) bool {
 func (w words) find(text string) (word string, at int) {
 	start := true
 	for i, c := range text {
-		if start || c >= utf8.RuneSelf {
+		if start || spaceless(c) {
 			if word := w.at(text[i:]); word != "" {
 				return word, i
 			}
 		}
-		start = !unicode.IsLetter(c) || c >= utf8.RuneSelf
+		start = !unicode.IsLetter(c) || spaceless(c)
 	}
 	return "", -1
 }

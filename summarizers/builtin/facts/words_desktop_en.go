@@ -10,7 +10,7 @@ var enTrouble = phrases(`error|errors|failed|failure|failures|fails|fail|cannot|
 	|warning|warnings|not found|does not exist|doesn t exist|no such|timed out|time out|timeout|aborted|not permitted|not allowed
 	|no space left|disk is full|disk full|corrupt|corrupted|damaged|expired|unavailable|not available|conflict|went wrong|a problem occurred
 	|read only|not writable|locked by|in use by|unexpected|unsupported|not supported|segmentation fault|traceback|panic|killed
-	|wrong|incorrect|already there|already exists|registered already|already registered|already sent|already submitted|already in use|already taken|missing|mismatch|not possible|interrupted|lost connection|disconnected|low on`)
+	|wrong|incorrect|already there|already exists|registered already|already registered|already sent|already submitted|already in use|already taken|missing|mismatch|not possible|interrupted|lost connection|disconnected|low on|` + moreTrouble)
 
 // enQuiet are phrases that have a word of trouble in them and speak of none.
 var enQuiet = phrases(`no error|no errors|without error|without errors|0 error|0 errors|zero errors|error free|no warnings|0 warnings|no warning
@@ -22,7 +22,7 @@ var enQuiet = phrases(`no error|no errors|without error|without errors|0 error|0
 var EnHung = phrases(`not responding|has stopped responding|is not responding`)
 
 // enNot are words that turn round what is said.
-var enNot = set(`not no never without none neither nor cannot unable zero t 0 un`)
+var enNot = set(`not no never without none neither nor cannot unable zero t 0 un ` + moreNot)
 
 // enUnreal are words of what is wanted, meant or still to come: nothing that is said with them has happened.
 var enUnreal = set(`should would could please will shall must need needs todo pending if whether unless later tomorrow want wants expect expected
@@ -40,7 +40,7 @@ var enFaint = set(`green red blue yellow orange mark sign icon tick indicator ba
 // A verb is one thing that can have happened, with the words for it. The forms before the colon say that it has
 // (saved), those after it only name it (save); a word of the second kind proves nothing. Those with a minus say the
 // contrary.
-var enVerbs = verbs(`
+var enVerbs = verbs(moreVerbs + `
 	ok: passed pass passes succeeded success successful successfully fine works worked working -failed -failure -fails -fail -failing -broken : succeed test-ok
 	done: done finished finishes complete completed completes ready -incomplete -unfinished -pending : finish
 	save: saved stored -unsaved : save store saves saving
@@ -66,7 +66,7 @@ var enVerbs = verbs(`
 	run: started running runs -stopped -crashed : start run launch -stop
 	change: changed updated modified edited -unchanged : change update modify edit
 	approve: approved -denied -rejected -declined -refused : approve -deny -reject -decline
-	pay: paid -unpaid : pay
+	pay: paid -unpaid : pay payment
 	choose: selected chosen : select choose
 	publish: published deployed released -unpublished : publish deploy release
 	merge: merged : merge

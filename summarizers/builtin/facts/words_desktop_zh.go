@@ -33,7 +33,7 @@ var zhFaint = zhWords(`绿色 红色 蓝色 黄色 标识 标志 标记 图标 �
 
 // zhVerbs are things that can have happened. Chinese verbs have no forms: that something has happened is said by words
 // beside them, those of done and ok among them, or by zhPast.
-var zhVerbs = verbs(`
+var zhVerbs = verbs(moreHan + `
 	ok: 通过 成功 正常 -失败 -异常 -出错 -报错 -不通过 :
 	done: 完成 完毕 结束 就绪 -未完成 : 
 	save: : 保存 存储 另存
