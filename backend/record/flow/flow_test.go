@@ -177,7 +177,7 @@ func TestWhatComesOfAnActionIsWaitedForBeforeIt(t *testing.T) {
 		"page.once('dialog', (dialog) => {", "page.once('dialog', (dialog) => dialog.accept('Mei'));", "return dialog.accept();", "name: 'Ask'",
 		"const download1 = page.waitForEvent('download');", "name: 'Get'", "(await download1).failure()",
 		"const chooser1 = page.waitForEvent('filechooser');", "name: 'Choose'", "(await chooser1).setFiles([given('DESKBELL_FILE_1')",
-		"page.locator('css=#src').dragTo(page.locator('css=#dst'));",
+		"page.locator('css=#src').dragTo(page.locator('css=#dst'), { steps: 8 });",
 		"const opened1 = page.waitForEvent('popup');", "name: 'Open'", "const page2 = await opened1;",
 		"const closed1 = page2.waitForEvent('close', { timeout: 5000 }).catch(() => page2.close());", "page2.getByRole('button', { name: 'Done'", "await closed1;", "toHaveURL('http://127.0.0.1:8080/')")
 

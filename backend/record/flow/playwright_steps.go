@@ -237,8 +237,8 @@ func (t *test) drags(m *move) {
 		target = fmt.Sprintf("targetPosition: { x: %d, y: %d }", tx, ty)
 	}
 	if from != "" && to != "" {
-		call := strings.TrimSuffix(fmt.Sprintf("%s%s, %s", t.in(m), to, options(source, target)), ", ")
-		t.line("await %s%s.dragTo(%s);", t.in(m), from, call)
+		// Pages that follow the pointer themselves do not take one long move for a drag.
+		t.line("await %s%s.dragTo(%s%s, %s);", t.in(m), from, t.in(m), to, options(source, target, "steps: 8"))
 		return
 	}
 	page := t.page(m.tab)
