@@ -56,7 +56,7 @@ func TestEventsAreOnTheMonotonicClock(t *testing.T) {
 	}
 }
 
-// What a page says is told late. It keeps the time at which it was seen, also where something was done since.
+// What a page says comes late. It keeps the time at which it was seen, also where something was done since.
 func TestAPageSaidItBefore(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	b := New(Options{Clock: func() (time.Time, int64) { return time.UnixMilli(0), 1000_000 * ms }}, human.BrowserOptions{}, nil)

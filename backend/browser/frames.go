@@ -306,7 +306,7 @@ func (t *tab) take(f *frame, m message, at int64) {
 }
 
 // when is the time of what a message of the page script tells of. Nothing happened before what came before it, but what a page
-// says is told when the page has come to rest: something may have been done since, which it is no answer to.
+// says comes when the page has come to rest: something may have been done since, which it is no answer to.
 func (c *counter) when(m message, at int64) int64 {
 	says := len(m.Events) > 0 && !slices.ContainsFunc(m.Events, func(e human.RecordedEvent) bool { return e.Type != human.PageMessage })
 	if says && m.At < c.at {

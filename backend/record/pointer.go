@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"deskbell/backend/human"
@@ -22,6 +23,7 @@ type pointer struct {
 	source      Windows
 
 	lit        *human.Element // the item of an open menu that the keyboard is on, which goes with the pointer
+	drag       *drag          // nil: none may be on
 	pressed    map[int]uint64 // by button, the seq of its press
 	pressedOut map[int]bool   // by button, whether its last press was left out
 }
@@ -66,8 +68,17 @@ func (p *pointer) take(e human.RecordedEvent) bool {
 		p.pressed[e.Button] = seq
 		p.screenshots.hurry(e.At) // what was to be shown of the click before is about to change
 		p.screenshots.before(seq, e.At)
+		p.drag = nil
+		if e.Button == 1 {
+			p.drag = &drag{x: e.X, y: e.Y}
+		}
 		p.look(seq, e.X, e.Y)
+	case human.PointerMoved:
+		p.drags(e.X, e.Y)
 	case human.PointerUp:
+		if e.Button == 1 {
+			p.drops(seq, e.X, e.Y)
+		}
 		if press := p.pressed[e.Button]; press != 0 {
 			delete(p.pressed, e.Button)
 			p.screenshots.wish("after", "click", press, afterClick)
@@ -90,11 +101,34 @@ func isMenu(role string) bool { return strings.HasPrefix(role, "menuitem") }
 
 // look looks up the element that was pressed.
 func (p *pointer) look(press uint64, x, y int) {
+	d := p.drag
+	p.find(x, y, func(el human.Element, in Placed, err error) {
+		if errors.Is(err, errLeftOut) {
+			return
+		}
+		if p.lit != nil && p.lit.Bounds.Contains(x, y) && !isMenu(el.Role) {
+			el, err = *p.lit, nil // it lies over whatever was found
+		}
+		p.feed.looked(in.App, err == nil)
+		if err != nil { // nothing is there, or it cannot be said what: the press stands by itself
+			return
+		}
+		if d != nil {
+			d.what = &el
+		}
+		p.seen(press, el, in)
+	})
+}
+
+var errLeftOut = errors.New("a window that is not recorded")
+
+// find looks up the element at a place, and in which window it is. It says whether then will be called by the loop.
+func (p *pointer) find(x, y int, then func(human.Element, Placed, error)) bool {
 	if p.feed.missing() {
-		return
+		return false
 	}
 	in := p.windows.active
-	p.loop.lookUp(func(ctx context.Context) func() {
+	return p.loop.lookUp(func(ctx context.Context) func() {
 		if p.source != nil {
 			soon, cancel := context.WithTimeout(ctx, windowTime)
 			visible, err := p.source.Visible(soon)
@@ -106,29 +140,24 @@ func (p *pointer) look(press uint64, x, y int) {
 			}
 		}
 		if p.windows.exclusions.kind(in) != ordinary {
-			return nil
+			return func() { then(human.Element{}, in, errLeftOut) }
 		}
 		el, err := p.elements.At(ctx, x, y, in)
-		return func() {
-			if p.lit != nil && p.lit.Bounds.Contains(x, y) && !isMenu(el.Role) {
-				el, err = *p.lit, nil // it lies over whatever was found
-			}
-			if err != nil { // nothing is there, or it cannot be said what: the press stands by itself
-				p.feed.looked(in.App, false)
-				return
-			}
-			shown, n := p.privacy.mask.element(el)
-			if p.privacy.secret(el) {
-				shown.Secret = true
-				p.privacy.remember(el, in)
-				p.typing.sawFocus(in, true)
-			}
-			p.feed.looked(in.App, true)
-			p.feed.made++
-			p.status.rec.Counts.Masked += n
-			p.writer.add(human.RecordedEvent{
-				At: p.loop.now(), Source: human.ElementSource, Type: human.ElementSeen, Element: &shown, CausedBy: press,
-			})
-		}
+		return func() { then(el, in, err) }
+	})
+}
+
+// seen records what lay under a press or a release.
+func (p *pointer) seen(cause uint64, el human.Element, in Placed) {
+	shown, n := p.privacy.mask.element(el)
+	if p.privacy.secret(el) {
+		shown.Secret = true
+		p.privacy.remember(el, in)
+		p.typing.sawFocus(in, true)
+	}
+	p.feed.made++
+	p.status.rec.Counts.Masked += n
+	p.writer.add(human.RecordedEvent{
+		At: p.loop.now(), Source: human.ElementSource, Type: human.ElementSeen, Element: &shown, CausedBy: cause,
 	})
 }

@@ -19,7 +19,7 @@ var moreLangs = map[string]tongue{
 			"409": "%s a été modifiée entre-temps par un autre utilisateur", "500": "Une erreur est survenue, veuillez réessayer plus tard", "401": "Identifiant ou mot de passe incorrect", "422": "%s n'est pas valide", "403": "Vous n'êtes pas autorisé à effectuer cette action",
 			"offline": "Impossible de joindre le serveur", "needed": " : ce champ est obligatoire", "none": "Aucun résultat", "ask": "Voulez-vous vraiment supprimer % ?", "approved": "Approuvée",
 			"title orders": "Commandes", "title profile": "Mon profil", "title board": "Tableau", "title settings": "Paramètres", "title login": "Connexion", "title home": "Vue d'ensemble", "title pay": "Paiement", "title requests": "Demandes", "title post": "Nouvel article", "title files": "Documents", "title search": "Catalogue", "title message": "Message", "title done": "Merci", "title history": "Historique",
-			"set1": "Résumé hebdomadaire", "set2": "Mode sombre", "set3": "Validation en deux étapes", "set4": "Partager les données d'utilisation", "more": "Plus", "name": "Nom", "price": "Prix", "stock": "En stock", "updated": "Mis à jour le", "supplier": "Fournisseur", "details": "Détails", "status": "Statut",
+			"set1": "Résumé hebdomadaire", "set2": "Mode sombre", "set3": "Validation en deux étapes", "set4": "Partager mes statistiques", "more": "Plus", "name": "Nom", "price": "Prix", "stock": "En stock", "updated": "Mis à jour le", "supplier": "Fournisseur", "details": "Détails", "status": "Statut",
 		},
 	},
 	"es": {

@@ -59,7 +59,7 @@ const moreTrouble = `fehler|fehlgeschlagen|gescheitert|ungültig|ungültige|ung�
 var (
 	passMore = entries(`passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|hasło|пароль|كلمة المرور|كلمة السر|パスワード|비밀번호`)
 	signMore = entries(`anmelden|anmeldung|einloggen|se connecter|connexion|iniciar sesión|inicio de sesión|iniciar sessão|accedi|inloggen|zaloguj|logowanie|войти|вход|دخول|تسجيل الدخول|ログイン|サインイン|로그인`)
-	// What is said to somebody who has just signed in.
+	// What a page says to a person who has just signed in.
 	greetMore  = entries(`willkommen|hallo|guten tag|guten morgen|bonjour|bonsoir|ravi de vous revoir|hola|olá|ciao|buongiorno|hoi|cześć|dzień dobry|здравствуйте|привет|bienvenue|bienvenido|bienvenida|bem-vindo|bem-vinda|benvenuto|benvenuta|welkom|witaj|witamy|добро пожаловать|с возвращением|أهلا|مرحبا|ようこそ|おかえり|환영합니다`)
 	searchMore = entries(`suche|suchen|filtern|rechercher|recherche|buscar|búsqueda|pesquisar|cerca|zoeken|szukaj|поиск|найти|искать|بحث|検索|검색`)
 )

@@ -196,19 +196,19 @@ func (r *Result) taught(i int) bool {
 		slices.ContainsFunc(r.Pages().Sends, func(s *facts.Send) bool { return slices.Contains(s.Fields, i) && r.confirmed(s) })
 }
 
-// movedTo judges that a thing was dragged, or a file moved, to another.
+// movedTo judges that a thing was dragged on a page, or a file moved, to another. What a file was dropped on at the desktop does not tell whether it went there.
 func (r *Result) movedTo(m meaning) (*human.Ref, Phrase, facts.Verdict) {
 	for i := len(r.Actions) - 1; i >= 0; i-- {
 		a := r.Actions[i]
 		from, to := facts.ElementName(a.Element), facts.ElementName(a.Target)
-		if a.Type == human.Drag && from != "" && to != "" && from != to && same(from, m.object) {
+		if a.Type == human.Drag && (a.Page != nil || len(facts.Claims(from).Paths) == 0) && from != "" && to != "" && from != to && same(from, m.object) {
 			ref, beside := a.Ref(), facts.Beside(a.Target)
 			switch {
 			case same(to, m.value):
 				return &ref, say("moved-to", facts.Quote(from), facts.Quote(to)), facts.Agrees
 			case same(beside, m.value):
 				return &ref, say("moved-to", facts.Quote(from), facts.Quote(beside)), facts.Agrees
-			case beside != "" || a.Target.Named != "": // it was dropped on another thing, which lies who knows where
+			case beside != "" || a.Target.Named != "" || a.Page == nil: // it was dropped on another thing, which lies who knows where
 				return nil, Phrase{}, facts.Unsaid
 			}
 			return &ref, say("moved-to", facts.Quote(from), facts.Quote(to)), facts.Differs
