@@ -297,6 +297,14 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			surf(home, "新建用户").typed("姓名", 3).choose("角色", "管理员").check("发送邀请", "checked").click("button", "创建").goes("form", home+"/7", "用户已创建", 200),
 			[]string{"done Sent the form on “新建用户” with “创建”; filled in: “姓名” (3 characters), “角色” (管理员) and “发送邀请” (checked); then “用户已创建” was shown"},
 			[]string{"done 提交了“新建用户”的表单（按钮“创建”），填写了“姓名”（3 个字符）、“角色”（管理员）和“发送邀请”（已勾选）；随后显示“用户已创建”"}},
+		"a form with lists that the page draws itself": {
+			surf(home, "New order").typed("Customer", 3).click("combobox", "City").click("option", "Lyon").click("combobox", "City").click("option", "Cork").click("button", "Send").goes("form", home+"/7", "Order 7", 200),
+			[]string{"done Sent the form on “New order” with “Send”; filled in: “Customer” (3 characters) and “City” (Cork); then “Order 7” was shown"},
+			[]string{"done 提交了“New order”的表单（按钮“Send”），填写了“Customer”（3 个字符）和“City”（Cork）；随后显示“Order 7”"}},
+		"a list that was opened again in a way that is not known": {
+			surf(home, "New order").typed("Customer", 3).click("combobox", "City").click("option", "Lyon").click("generic", "").click("option", "Cork").click("button", "Send").goes("form", home+"/7", "Order 7", 200),
+			[]string{"done Sent the form on “New order” with “Send”; filled in: “Customer” (3 characters) and “City”; then “Order 7” was shown"},
+			[]string{"done 提交了“New order”的表单（按钮“Send”），填写了“Customer”（3 个字符）和“City”；随后显示“Order 7”"}},
 		"a form that answers with a message": {
 			surf(home, "Profile").typed("Name", 5).click("button", "Save").dialog("alert", "Profile saved", true),
 			[]string{"done Sent the form on “Profile” with “Save”; filled in: “Name” (5 characters); the page said “Profile saved”"}, []string{"done 提交了“Profile”的表单（按钮“Save”），填写了“Name”（5 个字符）；页面提示“Profile saved”"}},

@@ -370,12 +370,17 @@ func (d *Deriver) pageSaid(t *tab, ev human.RecordedEvent) {
 		}
 		c = cmp.Or(t.nav.cause, t.nav)
 	}
-	if c == nil {
+	if c == nil || echoes(c.a, ev.Text) {
 		return
 	}
 	e := d.beginPage(human.PageSaid, t, ev)
 	e.a.Dialog, e.a.Values = &human.Dialog{Kind: "message", Message: ev.Text}, ev.Values
 	d.causes(c, e)
+}
+
+// echoes says whether a page shows no more after a click than the list that was opened, or what was chosen.
+func echoes(a human.Action, text string) bool {
+	return a.Element != nil && a.Type == human.Click && (a.Element.Role == "combobox" || a.Element.Role != "button" && a.Element.Name == text)
 }
 
 const manyAnswers = 3 // that an action carries; more of them is a page that keeps count of what is done in it

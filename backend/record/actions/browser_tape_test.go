@@ -22,6 +22,8 @@ var (
 	born    = human.Element{Role: "textbox", Name: "Birthday", Tag: "input/date", Selectors: [][]string{{"#born"}}}
 	volume  = human.Element{Role: "slider", Name: "Volume", Tag: "input/range", Selectors: [][]string{{"#volume"}}}
 	notes   = human.Element{Role: "textbox", Name: "Notes", Tag: "textarea", Selectors: [][]string{{"#notes"}}}
+	city    = human.Element{Role: "combobox", Name: "City", Tag: "input/text", Selectors: [][]string{{"#city"}}}
+	cork    = human.Element{Role: "generic", Name: "Cork", Tag: "div", Selectors: [][]string{{"#cork"}}}
 	send    = human.Element{Role: "button", Name: "Send", Tag: "button", Selectors: [][]string{{"#send"}}}
 	chart   = human.Element{Role: "img", Name: "November", Tag: "rect", Selectors: [][]string{{"#nov"}}}
 	plan    = human.Element{Role: "heading", Name: "Scale 2026", Tag: "h2", Selectors: [][]string{{"h2"}}}

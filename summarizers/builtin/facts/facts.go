@@ -35,7 +35,7 @@ func Read(ctx context.Context, in summarizers.Input) (*Facts, error) {
 		rec := &in.Recordings[i]
 		for j := range rec.Actions {
 			if !rec.Actions[j].Cut { // what was removed is not there; an input made by hand may have it
-				fs.Actions = append(fs.Actions, Action{&rec.Actions[j], rec})
+				fs.Actions = append(fs.Actions, Action{Action: &rec.Actions[j], Rec: rec})
 			}
 		}
 		if err := ctx.Err(); err != nil {
@@ -47,6 +47,7 @@ func Read(ctx context.Context, in summarizers.Input) (*Facts, error) {
 	if !slices.IsSortedFunc(fs.Actions, earlier) {
 		slices.SortStableFunc(fs.Actions, earlier)
 	}
+	fs.chooses()
 	return fs, ctx.Err()
 }
 
@@ -115,7 +116,8 @@ func (fs *Facts) Sides() (pages, programs bool) {
 // An Action is an action with the recording it is in. It points into the input: no one changes it.
 type Action struct {
 	*human.Action
-	Rec *summarizers.Recorded
+	Rec    *summarizers.Recorded
+	opened *human.Action // that opened the list from which it is a choice; nil for any other
 }
 
 type actionKey struct {
@@ -134,11 +136,20 @@ func (a Action) Ref() human.Ref {
 	return human.Ref{Kind: human.RefAction, Recording: a.Rec.ID, ID: a.ID}
 }
 
+// Refs point at the action, and at the one that opened the list from which it is a choice.
+func (a Action) Refs() []human.Ref {
+	refs := []human.Ref{a.Ref()}
+	if a.opened != nil {
+		refs = append(refs, human.Ref{Kind: human.RefAction, Recording: a.Rec.ID, ID: a.opened.ID})
+	}
+	return refs
+}
+
 // Refs point at actions.
 func Refs(acts ...Action) []human.Ref {
-	out := make([]human.Ref, len(acts))
-	for i, a := range acts {
-		out[i] = a.Ref()
+	out := make([]human.Ref, 0, len(acts))
+	for _, a := range acts {
+		out = append(out, a.Refs()...)
 	}
 	return out
 }

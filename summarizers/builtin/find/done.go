@@ -379,7 +379,7 @@ func (r *Result) filled(fields []int, evidence *[]human.Ref) []Phrase {
 		} else {
 			names = append(names, say("with-brackets", n, more))
 		}
-		*evidence = append(*evidence, a.Ref())
+		*evidence = append(*evidence, a.Refs()...)
 	}
 	return names
 }
@@ -469,10 +469,10 @@ func (r *Result) choices(used map[int]bool) []doneAt {
 		}
 		for _, n := range order {
 			a := r.Actions[last[n]]
-			if len(evidence) == maxRefs-1 {
+			if len(evidence) >= maxRefs-2 {
 				break
 			}
-			evidence = append(evidence, a.Ref())
+			evidence = append(evidence, a.Refs()...)
 			switch {
 			case a.Type == human.Choose && len(a.Values) > 0 && facts.Offered(a.Element):
 				names = append(names, say("setting-to", facts.Quote(n), r.chosen(a)))
