@@ -373,10 +373,15 @@
     return up ? [...out, ...[...find(up, named)].slice(0, 3)] : out;
   }
 
+  /** What of a dialog says what it is: the heading of one that is a form, or else all of it. */
+  function head(dialog) {
+    return (within(dialog, fields).length > 1 && within(dialog, 'h1,h2,h3,h4,h5,h6,[role=heading]')[0]) || dialog;
+  }
+
   /** The new text of a message; '' where an element says nothing, the same as before, or too much. */
   function message(e, how, written) {
     if (isEditable(e) || (how !== 'dialog' && how !== 'live' && within(e, fields).length)) return '';
-    const text = shown(e) ? textIn(e) : '';
+    const text = shown(e) ? textIn(how === 'dialog' ? head(e) : e) : '';
     const before = said.get(e);
     said.set(e, { text, act });
     if (!text || (before && text === before.text && (!written || act === before.act)) || text.length > longest || !(how === 'live' ? /[\p{L}\p{N}]/u : /\p{L}{2}/u).test(text)) return '';

@@ -142,6 +142,10 @@ func TestPageMessages(t *testing.T) {
 			component + `<button id=b onclick="let x = document.createElement('x-outer'); document.body.append(x); setTimeout(() => x.shadowRoot.querySelector('x-toasts').say('Profile updated'), 700)">Save</button>`, press,
 			[]string{"Profile updated"},
 		},
+		"a dialog with a form, which is called by its heading": {
+			`<button id=b onclick="d.showModal()">New</button><dialog id=d><h2>New order</h2><label>Customer <input></label><label>City <select><option>Cork</select></label><button>Create</button></dialog>`, press,
+			[]string{"dialog New order"},
+		},
 		"a dialog in a component, with its text and fields in slots": {
 			component + `<x-dialog id=d><p>This cannot be undone.</p><label>Why <input></label><button>Cancel</button></x-dialog><button id=b onclick="d.open('Delete 3 files?')">Delete</button>`, press,
 			[]string{"dialog Delete 3 files? This cannot be undone. Why"},
