@@ -37,13 +37,14 @@ type world struct {
 	login    string          // the expectation about it
 	shown    map[string]bool // dialogs that are certainly open
 	said     map[string]bool // messages of pages
+	refused  map[string]bool // of those, by which something was refused
 	expected string
 	outcome  string // met, not met, unknown
 }
 
 func newWorld(seed uint64) *world {
 	w := &world{Rand: rand.New(rand.NewPCG(seed, 7)), sent: map[string]bool{}, open: map[string]bool{}, uploaded: map[string]bool{}, saved: map[string]bool{},
-		deleted: map[string]bool{}, moved: map[[2]string]bool{}, shown: map[string]bool{}, said: map[string]bool{}, outcome: "unknown"}
+		deleted: map[string]bool{}, moved: map[[2]string]bool{}, shown: map[string]bool{}, said: map[string]bool{}, refused: map[string]bool{}, outcome: "unknown"}
 	return w
 }
 
@@ -150,7 +151,7 @@ func (w *world) comes(page string) (good bool) {
 		w.s.dialog("alert", text, true)
 	case 5:
 		text := w.name("Not saved: name is required", "提交失败", "Could not send")
-		w.said[text] = true
+		w.said[text], w.refused[text] = true, true
 		w.s.dialog("alert", text, true)
 	case 6:
 		w.s.goes("link", w.address(), w.name("Terms", "Help"), 200)
@@ -163,7 +164,7 @@ func (w *world) comes(page string) (good bool) {
 		}
 	case 8:
 		text := w.name("Wrong user name or password", "The amount is too large", "保存失败", "We could not save your changes", "This field is required", "用户名已被占用")
-		w.said[text] = true
+		w.said[text], w.refused[text] = true, true
 		w.s.says(text)
 	case 9:
 		text := w.name("Are you sure", "Loading", "3 results", "请稍候", "Draft")
@@ -419,6 +420,7 @@ var (
 	quotations = regexp.MustCompile(`“[^”]*”`)
 	sentenceAt = regexp.MustCompile(`\.\s|\.$|。|\n|；|; `)
 	untouched  = regexp.MustCompile(`(?i)nothing (was )?(changed|picked|done)|no file, form or setting|nothing else was done|没有更改|没有.{0,8}被更改|未做任何|什么也没`)
+	refusal    = regexp.MustCompile(`was not taken|did not go through|the sign-in at .* failed|没有被接受|没有成功|登录失败`)
 	notSentEn  = regexp.MustCompile(`(?i)not sent|sends (it|them)|sends or saves|not saved|unsent|没有看到提交|未提交|没有提交|没有保存|没有提交或保存`)
 	negatives  = regexp.MustCompile(`(?i)\b(not|no|nothing|never|without|none|neither|nor)\b|没有|未|不`)
 	admitted   = regexp.MustCompile(`(?i)not recorded|not known|cannot be told|without having|does not confirm|not confirmed|未能确认|not seen|is not certain|不得而知|没有录制|未被录制|无法|没有记录|没有任何操作|不足以确认|没有看到|缺失|不完整|couldn|could not be opened|no page, message or download|打不开|not completed|not ticked|未勾选|与预期.*不符|未完成|尚未|不一致`)
@@ -487,7 +489,10 @@ func (w *world) judge(r human.Report) (wrong []string) {
 		if has(`^(moved|dragged) “.*“.* to |拖到|移到`) && w.s != nil && !slices.ContainsFunc(pairs(w.moved), func(p [2]string) bool { return strings.Contains(sentence, p[0]) && strings.Contains(sentence, p[1]) }) {
 			bad("no such drag")
 		}
-		if negatives.MatchString(bare) && !admitted.MatchString(bare) && !untouched.MatchString(bare) && !notSentEn.MatchString(bare) && !has(`were not kept|will be lost|可能丢失|no longer`) {
+		if refusal.MatchString(bare) && !names(w.refused) && !has(`(answered|status) [45]|(返回|状态码) [45]`) {
+			bad("nothing was refused so")
+		}
+		if negatives.MatchString(bare) && !refusal.MatchString(bare) && !admitted.MatchString(bare) && !untouched.MatchString(bare) && !notSentEn.MatchString(bare) && !has(`were not kept|will be lost|可能丢失|no longer`) {
 			bad("a negative sentence that this test cannot judge")
 		}
 	}

@@ -32,6 +32,7 @@ var (
 	notKnown   = regexp.MustCompile(`(?i)does not confirm|cannot be told|not seen|不足以确认|无法确认|未看到`)
 	statuses   = regexp.MustCompile(`(^|[ (（，,:：“”])([45]\d\d)([ )）,，。;；:：]|\.\s|\.?$)`)
 	quotations = regexp.MustCompile(`“[^”]*”|"[^"]*"`)
+	cameToNone = regexp.MustCompile(`(?i)the sign-in at .* failed|was not taken|did not go through|登录失败|没有被接受|没有成功`)
 	unsentForm = regexp.MustCompile(`(?i)filled in and not sent|填.*(未|没有)(提交|发送)`)
 	mildly     = regexp.MustCompile(`(?i)for upload|typed \(hidden\) and sent|typed and sent|并提交；|not recorded|没有记录|未记录`)
 )
@@ -112,6 +113,9 @@ func weigh(s string, t Truth) (verdict, why string) {
 	case noMessage.MatchString(bare):
 		return is(!slices.ContainsFunc(t.Facts, func(f Fact) bool { return f.Seen }), "the page showed a message")
 	}
+	if cameToNone.MatchString(bare) {
+		return is(slices.ContainsFunc(t.Facts, func(f Fact) bool { return f.Tries > 1 || f.Tries > 0 && !f.Happened }), "nothing failed")
+	}
 	for _, m := range statuses.FindAllStringSubmatch(bare, -1) {
 		if status, _ := strconv.Atoi(m[2]); !slices.Contains(t.Errors, status) && !slices.Contains(t.Numbers, m[2]) && !strings.Contains(bare, m[2]+" ms") {
 			return "false", "nothing answered with " + m[2]
@@ -172,6 +176,9 @@ func unsaid(lang string, r human.Report, t Truth) (all []Claim) {
 		for _, s := range sentences(text) {
 			if notKnown.MatchString(quotations.ReplaceAllString(s, "")) {
 				continue
+			}
+			if !f.Happened && cameToNone.MatchString(quotations.ReplaceAllString(s, "")) {
+				return true
 			}
 			if f.Object != "session" && strings.Contains(s, f.Object) || words != nil && words.MatchString(quotations.ReplaceAllString(s, "")) || f.Verb == SignIn && (strings.Contains(s, "Sign-in") || strings.Contains(s, "登录")) {
 				return true

@@ -106,7 +106,7 @@ func (w words) without(text string) string {
 // SwitchedOn says whether a word of how a switch stands says that it is on.
 func SwitchedOn(word string) bool {
 	word = strings.ToLower(word)
-	return !strings.HasPrefix(word, "un") && !strings.HasPrefix(word, "de") && !slices.Contains([]string{"off", "disabled", "inactive", "关闭", "停用", "禁用", "取消勾选"}, word)
+	return !strings.HasPrefix(word, "un") && !strings.HasPrefix(word, "de") && !slices.Contains([]string{"off", "disable", "disabled", "inactive", "关闭", "停用", "禁用", "取消勾选"}, word)
 }
 
 // Greets says whether a message greets a person who has just signed in.

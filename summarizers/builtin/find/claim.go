@@ -18,6 +18,7 @@ type Claim struct {
 	Verdict    facts.Verdict // of an outcome that was expected
 	OfFile     bool          // of an outcome: it rests on what became of files
 	Doubt      bool          // it says what is not certain, and nothing that is
+	Failed     bool          // of an error: its brief says what came to nothing because of it
 	unknown    bool          // nothing was seen to come of it
 }
 

@@ -578,12 +578,12 @@ func (r *Result) clicked(i int, v *facts.Visit, used map[int]bool) (c Claim, ok 
 	}
 	here := textOr(r.PageName(r.Page(i, &evidence)), "a-page")
 	came := r.cameOf(s, &evidence)
-	c = claim(human.FoundDone, 0.8, say("clicked-on", facts.Quote(name), here).then(came...), evidence...)
+	c = claim(human.FoundDone, 0.8, say("clicked-on", where(a.Element), here).then(came...), evidence...)
 	c.Effect, c.unknown = effect, len(came) == 0
 	return c, true
 }
 
-// where is what a thing was moved to, with what stands beside that, which is often the heading of the list that it is in.
+// where is a thing with what stands beside it: often the heading of the list that it is in, or what its row is called.
 func where(e *human.Element) Phrase {
 	name, beside := facts.ElementName(e), facts.Beside(e)
 	if beside == "" || beside == name {

@@ -1,6 +1,7 @@
 package find
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -28,6 +29,35 @@ func (es *errorsFound) tell(what string, confidence float64, text Phrase, eviden
 		es.often = append(es.often, 1)
 		es.out = append(es.out, claim(human.FoundError, confidence, text, evidence...))
 	}
+}
+
+// failed has the line say what came to nothing because of an error that was told.
+func (es *errorsFound) failed(what string, brief Phrase) {
+	if i, ok := es.told[what]; ok && !brief.None() {
+		es.out[i].Brief, es.out[i].Failed = brief, true
+	}
+}
+
+// failure says what came to nothing, and why; nothing where that is no form and no button.
+func (r *Result) failure(i int, why Phrase) Phrase {
+	a := r.Actions[i]
+	if by := r.Index(a.Rec.ID, a.CausedBy); a.Type == human.DialogEnded && by >= 0 { // what it asked about
+		i, a = by, r.Actions[by]
+	}
+	here := textOr(cmp.Or(r.PageName(a.Page), r.Host(a.Page.URL)), "a-page")
+	for _, s := range r.Pages().Sends {
+		switch {
+		case s.At != i || s.Search:
+		case s.Secret && r.IsSignIn(s):
+			return say("sign-in-failed", here, why)
+		case len(s.Fields) > 0:
+			return say("form-not-taken", here, why)
+		}
+	}
+	if name := facts.Quote(facts.ElementName(a.Element)); name != "" && facts.IsButton(a.Element) {
+		return say("button-failed", where(a.Element), here, why)
+	}
+	return Phrase{}
 }
 
 // findErrors tells what went wrong in pages on the way: pages that could not be opened or told of an error, dialogs
@@ -60,12 +90,22 @@ func findErrors(r *Result) []Claim {
 		}
 		if status := facts.Refused(a); status != 0 && !slices.ContainsFunc(r.Pages().Effects[i], func(j int) bool { return facts.Objects(r.Actions[j]) }) {
 			evidence := []human.Ref{a.Ref()}
-			es.tell("answer "+strconv.Itoa(status), 0.9, say("site-answered", status, textOr(r.PageName(r.Page(i, &evidence)), "a-page")), evidence...)
+			what := "answer " + strconv.Itoa(status)
+			es.tell(what, 0.9, say("site-answered", status, textOr(r.PageName(r.Page(i, &evidence)), "a-page")), evidence...)
+			es.failed(what, r.failure(i, say("answer-was", status)))
 		}
 		switch a.Type {
 		case human.PageSaid:
 			if text := facts.Spoken(a); facts.Objects(a) {
-				es.tell("alert "+text, 0.9, say("page-showed", facts.Quote(text)), a.Ref())
+				what, evidence := "alert "+text, []human.Ref{a.Ref()}
+				by := r.Index(a.Rec.ID, a.CausedBy)
+				if by >= 0 {
+					evidence = append(evidence, r.Actions[by].Ref())
+				}
+				es.tell(what, 0.9, say("page-showed", facts.Quote(text)), evidence...)
+				if by >= 0 {
+					es.failed(what, r.failure(by, say("answer-was-message", facts.Quote(text))))
+				}
 			}
 		case human.DialogEnded:
 			if d := a.Dialog; d != nil {

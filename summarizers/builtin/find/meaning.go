@@ -1,6 +1,7 @@
 package find
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,7 +37,10 @@ var meanings = []struct {
 	{"count", true, regexp.MustCompile(`(?i)^(?:there are )?(\d+) (\pL+?)(?: are (?:listed|shown|left|there))?$`)},
 	{"count", true, regexp.MustCompile(`^(?:共有?|有)?\s*(\d+)\s*[个条项名位]\s*(\pL+)$`)},
 	{"on", false, regexp.MustCompile(`(?i)^(.+?) (?:is|are|was|has been|should be)(?: now)? (?:turned |switched |set )?(on|enabled|checked|ticked|selected|active|off|disabled|unchecked|deselected|inactive)$`)},
-	{"on", true, regexp.MustCompile(`(?i)^(?:turn|switch) (on|off) (.+)$`)},
+	{"on", true, regexp.MustCompile(`(?i)^(?:turn|turned|switch|switched) (on|off) (.+)$`)},
+	{"on", false, regexp.MustCompile(`(?i)^(?:turn|turned|switch|switched) (.+) (on|off)$`)},
+	{"on", true, regexp.MustCompile(`(?i)^(enable|enabled|disable|disabled) (.+)$`)},
+	{"on", true, regexp.MustCompile(`^(?:现在|已|已经)?(开启|打开|启用|勾选|选中|关闭|停用|禁用|取消勾选)了?(.+)$`)},
 	{"on", false, regexp.MustCompile(`^(.+?)(?:现在|已|已经|被)*(开启|打开|启用|勾选|选中|关闭|停用|禁用|取消勾选)(?:状态)?$`)},
 	{"equal", false, regexp.MustCompile(`(?i)^(.+?) (?:is|are|equals|reads|says|=) (.+)$`)},
 	{"equal", false, regexp.MustCompile(`^(.+?)\s*[=:：]\s*(.+)$`)},
@@ -299,7 +303,7 @@ func (r *Result) gotIn(e facts.Claim) (*human.Ref, Phrase, facts.Verdict) {
 		}
 		ref := r.Actions[r.answeredAt(s)].Ref()
 		if why, bad := r.answered(s); bad {
-			return &ref, why, facts.Differs
+			return &ref, say("sign-in-failed", textOr(cmp.Or(r.Host(s.On.Page.URL), r.PageName(&s.On.Page)), "a-page"), why), facts.Differs
 		}
 		if i := r.greeted(s); i >= 0 {
 			ref := r.Actions[i].Ref()

@@ -135,6 +135,11 @@ func (r *Result) outcome(text string, e facts.Claim, witnesses []observation, re
 				return r.judgedAs(facts.Unsaid, Phrase{}, 0.6, say("recording-does-not-confirm", quoted), request)
 			}
 		}
+		if ref == nil && said.w == nil {
+			if why, evidence, ok := r.allRefused(e); ok {
+				return r.judgedAs(facts.Differs, why, 0.85, say("expected-but", quoted, why), append(evidence, request)...)
+			}
+		}
 		if ref != nil {
 			key := map[facts.Verdict]string{facts.Agrees: "as-expected", facts.Differs: "expected-but"}[v]
 			return r.judgedAs(v, seen, 0.9, say(key, quoted, seen), *ref, request)
@@ -167,6 +172,46 @@ func (r *Result) outcome(text string, e facts.Claim, witnesses []observation, re
 		return r.judgedAs(facts.OtherNumber, brief, 0.7, say("expected-other-number", quoted, seen), said.w.ref, request)
 	}
 	return r.judgedAs(facts.Differs, brief, 0.8, say("expected-but", quoted, seen), said.w.ref, request)
+}
+
+// deeds are verbs of what pages are sent for. That something of it has come about by itself is not to be expected.
+var deeds = []string{"create", "add", "save", "change", "delete", "send", "publish", "pay", "approve", "import"}
+
+// allRefused says whether a deed was expected, and all that pages were sent in a recording was refused, with nothing done after
+// that may have sent more: why the last of it was.
+func (r *Result) allRefused(e facts.Claim) (why Phrase, evidence []human.Ref, ok bool) {
+	if e.Contrary() || e.Unreal || !slices.ContainsFunc(deeds, func(d string) bool { _, says := e.Says[d]; return says }) {
+		return why, nil, false
+	}
+	last := -1
+	for i, a := range r.Actions {
+		said := slices.DeleteFunc(slices.Clone(r.Pages().Effects[i]), func(j int) bool { return !r.tells(j) })
+		bad := slices.IndexFunc(said, func(j int) bool { return facts.Objects(r.Actions[j]) })
+		status := facts.Refused(a)
+		switch {
+		case a.Type == human.PageSaid:
+		case status == 404 || status == 410, a.Type == human.FileOperation, a.Type == human.Missing: // it may be gone as it was to be
+			return why, nil, false
+		case bad >= 0:
+			last, evidence = i, r.RefsAt(i, said[bad])
+			why = r.failure(i, say("answer-was-message", facts.Quote(facts.Spoken(r.Actions[said[bad]]))))
+		case status != 0:
+			last, evidence = i, r.RefsAt(i)
+			why = r.failure(i, say("answer-was", status))
+		case len(a.Answers) > 0 && !facts.IsPassword(a) && !r.signsIn(i), len(said) > 0 && !r.signsIn(i), facts.KindOf(a) == "form" && !r.signsIn(r.Index(a.Rec.ID, a.CausedBy)):
+			return why, nil, false
+		}
+	}
+	if last < 0 || why.None() || r.signsIn(last) {
+		return why, nil, false
+	}
+	rec := r.Actions[last].Rec
+	return why, evidence, len(r.In.Recordings) == 1 && r.none(search{rec, []human.SourceName{human.BrowserSource}, last + 1, len(r.Actions)}, func(i int) bool { return !r.Inert(i) })
+}
+
+// signsIn says whether an action sends a form to sign in with.
+func (r *Result) signsIn(i int) bool {
+	return slices.ContainsFunc(r.Pages().Sends, func(s *facts.Send) bool { return s.At == i && s.Secret && r.IsSignIn(s) })
 }
 
 // sure is how far what a witness says can be relied on.

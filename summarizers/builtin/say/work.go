@@ -219,7 +219,7 @@ func (r *report) wentWrong(found []told) (parts []string) {
 		switch {
 		case i == 2:
 			return parts
-		case short == "":
+		case short == "" || t.claim.Failed:
 			parts = append(parts, bare(r.brief(t)))
 		case i == 0:
 			if len(errors) > 1 {
