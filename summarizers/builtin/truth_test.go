@@ -37,7 +37,7 @@ type world struct {
 	login    string          // the expectation about it
 	shown    map[string]bool // dialogs that are certainly open
 	said     map[string]bool // messages of pages
-	refused  map[string]bool // of those, by which something was refused
+	refused  map[string]bool // of those, the objections
 	expected string
 	outcome  string // met, not met, unknown
 }
