@@ -132,6 +132,7 @@
     if (kind === 'contextmenu') out.count = 1;
     if (fields.kind(e) === 'toggle') out.values = [e.checked ? 'checked' : 'unchecked'];
     tell(event.timeStamp, out);
+    if (kind === 'click') fields.switched(e, event.timeStamp, out.element);
   }
 
   const rectOf = Element.prototype.getBoundingClientRect;

@@ -694,5 +694,5 @@
     return answering || first;
   }
 
-  return { describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, children, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

@@ -7,6 +7,7 @@
   const typeOf = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'type').get;
   const valueOf = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').get;
   const areaValue = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').get;
+  const matches = Element.prototype.matches;
   const checkedOf = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'checked').get;
   const pause = 400; // ms without typing after which the text is told, though the field was not left
   const calm = 5000; // ms likewise, after which a text is no more taken for the beginning of a secret
@@ -114,8 +115,38 @@
     return r;
   }
 
+  const boxes = 'input[type=checkbox],input[type=radio],[role=switch],[role=checkbox],[role=radio],[role=menuitemcheckbox],[role=menuitemradio]';
+  const isOn = (box) => (kind(box) === 'toggle' ? checkedOf.call(box) : elements.attr(box, 'aria-checked') === 'true');
+  const settled = 250; // ms in which a page has drawn what a click switched
+  let boxChanged = null; // the box that the browser itself changed last
+
+  /** The box that a click may switch where the browser does not say so: what was clicked, or the one that lies beside it. */
+  function box(e) {
+    for (let at = e, i = 0; at && i < 3; at = elements.parent(at), i++) {
+      if (matches.call(at, boxes)) return at;
+      const near = elements.children(at, 12).flatMap((c) => [c, ...elements.children(c, 4)]).filter((c) => matches.call(c, boxes));
+      if (near.length) return near.length === 1 ? near[0] : null;
+    }
+    return null;
+  }
+
+  /** Tells what a click on an element, described as it was, has switched, once it is drawn. */
+  function switched(e, at, element) {
+    const b = box(e);
+    if (!b || b === e && kind(e) === 'toggle') return;
+    const was = isOn(b);
+    boxChanged = null;
+    setTimeout(() => {
+      if (boxChanged === b || isOn(b) === was) return;
+      const role = elements.roleOf(b);
+      const name = b === e ? element.name : element.name || secrets.mask(elements.nameOf(b, true));
+      tell(at, { type: 'page_choice', element: { ...element, role, name }, values: [was ? 'unchecked' : 'checked'] });
+    }, settled);
+  }
+
   function input(event, e) {
     const k = kind(e);
+    if (k === 'toggle') boxChanged = e;
     if (k === 'toggle') return tell(event.timeStamp, { type: 'page_choice', element: described(e), values: [checkedOf.call(e) ? 'checked' : 'unchecked'] });
     if (k === 'select') {
       const labels = [...e.selectedOptions].slice(0, 100).map((o) => secrets.mask(o.label.trim().slice(0, 500)));
@@ -327,5 +358,5 @@
 
   const elementOf = (e) => (open.has(e) ? open.get(e).element : null);
 
-  return { kind, input, end, pausing, composing, changed, hold, upload, unseen, attend, before, parts, elementOf, typed };
+  return { kind, switched, input, end, pausing, composing, changed, hold, upload, unseen, attend, before, parts, elementOf, typed };
 })

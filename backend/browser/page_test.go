@@ -33,6 +33,11 @@ func (p *testPage) drags(from, onto string) {
 	p.mouse("mouseReleased", toX, toY, args{"button": "left", "clickCount": 1})
 }
 
+// rest waits until a page has drawn what was done in it.
+func (p *testPage) rest() {
+	p.evaluate("new Promise((done) => setTimeout(done, 400))", true, nil)
+}
+
 // TestPage drives real pages with the input of a person, and reads what the page script reports of it.
 func TestPage(t *testing.T) {
 	c := startChromium(t)
@@ -86,6 +91,21 @@ func TestPage(t *testing.T) {
 			`<input type=checkbox id=a aria-label=Mail checked>`,
 			func(p *testPage) { p.click("#a") },
 			[]string{`press checkbox "Mail"`, `click checkbox "Mail" [unchecked]`, `choice checkbox "Mail" [unchecked]`},
+		},
+		"a switch that the page draws says what it became": {
+			`<button role=switch aria-checked=false aria-label=Mail id=a></button><script>a.onclick = () => setTimeout(() => a.setAttribute('aria-checked', 'true'), 30)</script>`,
+			func(p *testPage) { p.click("#a"); p.rest() },
+			[]string{`press switch "Mail"`, `click switch "Mail"`, `choice switch "Mail" [checked]`},
+		},
+		"so does a part that is drawn beside a box": {
+			`<div><div><input type=checkbox role=switch aria-label=Mail id=b style="opacity:0;width:0" checked><span></span><span id=a style="display:inline-block;width:40px;height:20px"></span></div></div><script>a.onclick = () => { b.checked = false }</script>`,
+			func(p *testPage) { p.click("#a"); p.rest() },
+			[]string{`press generic`, `click generic`, `choice switch "Mail" [unchecked]`},
+		},
+		"one that stays as it was says nothing": {
+			`<button role=switch aria-checked=false aria-label=Mail id=a></button><div><span id=c>Row</span><input type=checkbox></div>`,
+			func(p *testPage) { p.click("#a"); p.click("#c"); p.rest() },
+			[]string{`press switch "Mail"`, `click switch "Mail"`, `press generic "Row"`, `click generic "Row"`},
 		},
 		"radio buttons by keys": {
 			`<label><input type=radio name=n id=a checked> One</label><label><input type=radio name=n> Two</label><script>a.focus()</script>`,

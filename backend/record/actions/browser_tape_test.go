@@ -23,6 +23,7 @@ var (
 	volume  = human.Element{Role: "slider", Name: "Volume", Tag: "input/range", Selectors: [][]string{{"#volume"}}}
 	notes   = human.Element{Role: "textbox", Name: "Notes", Tag: "textarea", Selectors: [][]string{{"#notes"}}}
 	city    = human.Element{Role: "combobox", Name: "City", Tag: "input/text", Selectors: [][]string{{"#city"}}}
+	track   = human.Element{Role: "generic", Tag: "span", Selectors: [][]string{{".track"}}}
 	cork    = human.Element{Role: "generic", Name: "Cork", Tag: "div", Selectors: [][]string{{"#cork"}}}
 	send    = human.Element{Role: "button", Name: "Send", Tag: "button", Selectors: [][]string{{"#send"}}}
 	chart   = human.Element{Role: "img", Name: "November", Tag: "rect", Selectors: [][]string{{"#nov"}}}

@@ -125,6 +125,9 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 		"what a page said of it, and typing that goes on meanwhile": {
 			browse().click(send).pause(400).says("Sent to 3 people").input(field, "K-04").says("2 results").input(field, "K-0417"),
 			[]string{"Clicked button Send", `The page showed "Sent to 3 people"`, "Typed K-0417 into Search", `The page showed "2 results"`}, []string{"点击按钮“Send”", "页面显示“Sent to 3 people”", "在“Search”中输入 K-0417", "页面显示“2 results”"}},
+		"a switch that the page draws is one action": {
+			browse().click(track).choice(human.Element{Role: "switch", Name: "Mail", Tag: "span", Selectors: track.Selectors}, "checked").says("Mail updated"),
+			[]string{"Checked Mail", `The page showed "Mail updated"`}, nil},
 		"a list that was opened, and what was chosen in it, are no messages": {
 			browse().click(city).says("Leeds Porto Lyon").click(cork).says("Cork").click(send).says("Saved"), []string{"Clicked list City", "Clicked Cork", "Clicked button Send", `The page showed "Saved"`}, nil},
 		"what a page said with nothing done before it, or long after": {browse().says("New mail").click(send).pause(60_000).says("New mail"), []string{"Clicked button Send"}, nil},
