@@ -488,6 +488,8 @@ func (e Claim) Compare(w Claim) Verdict {
 		enough = 0.75
 	}
 	switch {
+	case no && share >= 0.5 && len(e.numbers) > 0 && len(w.numbers) > 0 && !slices.ContainsFunc(e.numbers, func(n string) bool { return slices.Contains(w.numbers, n) }):
+		return Unsaid // of something else, as far as is known
 	case no && share >= 0.5:
 		return Differs
 	case !yes || no || share < enough:
