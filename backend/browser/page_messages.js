@@ -4,7 +4,7 @@
 (function messages(secrets, elements, tell) {
   'use strict';
 
-  const { attr, tagOf, find, flat, roleOf, rootOf, parent, contains, isEditable } = elements;
+  const { attr, tagOf, find, flat, roleOf, nameOf, rootOf, parent, contains, isEditable } = elements;
   const getter = (of, name) => Object.getOwnPropertyDescriptor(of.prototype, name).get;
   const closest = Element.prototype.closest;
   const matches = Element.prototype.matches;
@@ -373,15 +373,17 @@
     return up ? [...out, ...[...find(up, named)].slice(0, 3)] : out;
   }
 
-  /** What of a dialog says what it is: the heading of one that is a form, or else all of it. */
-  function head(dialog) {
-    return (within(dialog, fields).length > 1 && within(dialog, 'h1,h2,h3,h4,h5,h6,[role=heading]')[0]) || dialog;
+  /** What a dialog says: all of it, or what it is called where it is a form. */
+  function speech(dialog) {
+    if (within(dialog, fields).length < 2) return textIn(dialog);
+    const heading = within(dialog, 'h1,h2,h3,h4,h5,h6,[role=heading]')[0];
+    return (heading && textIn(heading)) || nameOf(dialog, true);
   }
 
   /** The new text of a message; '' where an element says nothing, the same as before, or too much. */
   function message(e, how, written) {
     if (isEditable(e) || (how !== 'dialog' && how !== 'live' && within(e, fields).length)) return '';
-    const text = shown(e) ? textIn(how === 'dialog' ? head(e) : e) : '';
+    const text = shown(e) ? (how === 'dialog' ? speech(e) : textIn(e)) : '';
     const before = said.get(e);
     said.set(e, { text, act });
     if (!text || (before && text === before.text && (!written || act === before.act)) || text.length > longest || !(how === 'live' ? /[\p{L}\p{N}]/u : /\p{L}{2}/u).test(text)) return '';

@@ -257,7 +257,7 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			[]string{"detour Searched twice; at first “No customers found” was shown"}, []string{"detour 搜索了两次，起初显示“No customers found”"}},
 		"an error that was taken down, and the button to try again": {
 			surf(home, "Contact").typed("Phone", 9).click("button", "Save").pick("message", "Could not save: too many requests").click("button", "Try again").goes("script", home+"/7", "Contact saved", 200),
-			[]string{"value message: Could not save: too many requests", "done Clicked “Try again” on “Contact”; then “Contact saved” was shown", "detour 2 attempts to send the form on “Contact”; at first the page said “Could not save: too many requests”"}, nil},
+			[]string{"value message: Could not save: too many requests", "done On “Contact” filled in “Phone” (9 characters) and clicked “Try again”; then “Contact saved” was shown", "detour 2 attempts to send the form on “Contact”; at first the page said “Could not save: too many requests”"}, nil},
 		"a page that sends on by itself": {
 			surf(home, "Report").click("button", "Run report").goes("form", home+"/r", "Report is running", 200).pause(24).goes("redirect", home+"/r/1", "Sales 2025", 200),
 			[]string{"done Sent the form on “Report” with “Run report”; then “Sales 2025” was shown"}, nil},

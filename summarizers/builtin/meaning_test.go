@@ -156,6 +156,15 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 		{"cv.pdf 已上传", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Hochladen").answered("POST", 201), met},
 		{"cv.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Hochladen").answered("POST", 413), notMet},
 		{"other.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).answered("POST", 201), notSeen},
+		{"cv.pdf is uploaded", start().file(human.Upload, "cv.pdf", "", 2048).click("button", "Hochladen").answered("POST", 403).says("Keine Berechtigung").click("button", "Hochladen").answered("POST", 201).says("cv.pdf wurde hochgeladen"), met},
+		// All that was sent came to nothing, or not all.
+		{"Order 12 is created", start().typed("Kunde", 4).click("button", "Anlegen").answered("POST", 403).says("Keine Berechtigung"), notMet},
+		{"订单 12 已创建", start().typed("Kunde", 4).click("button", "Anlegen").answered("POST", 500), notMet},
+		{"Order 12 is deleted", start().click("button", "Delete").answered("DELETE", 404), notSeen},
+		{"Order 12 is created", start().typed("Kunde", 4).click("button", "Anlegen").answered("POST", 403).says("Keine Berechtigung").click("generic", "Noch einmal"), notSeen},
+		{"Order 12 is created", start().click("button", "Like").answered("POST", 200).typed("Kunde", 4).click("button", "Anlegen").answered("POST", 403), notSeen},
+		{"The list has no errors", start().typed("Kunde", 4).click("button", "Anlegen").answered("POST", 403), notSeen},
+		{"Order 12 is paid", start().typed("Karte", 4).click("button", "Bezahlen").answered("POST", 200).says("Zahlung für Order 12 eingegangen"), met},
 		// Switched on and off.
 		{"Two-factor is turned on", start().check("Two-factor", "checked").answered("PUT", 200), met},
 		{"Two-factor is turned on", start().check("Two-factor", "checked").answered("PUT", 500), notSeen},

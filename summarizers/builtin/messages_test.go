@@ -52,8 +52,8 @@ func TestMessagesOfPages(t *testing.T) {
 				return surf("https://shop.example/up", "Documents").file(human.Upload, "cv.pdf", "", 2048).click("button", "Upload").says("File too large: at most 1 MB")
 			},
 			"The file is uploaded",
-			"Otherwise than expected: the page said “File too large: at most 1 MB”",
-			"与预期不符：页面提示“File too large: at most 1 MB”",
+			"Otherwise than expected: the form on “Documents” was not taken: the page said “File too large: at most 1 MB”",
+			"与预期不符：“Documents”的表单没有被接受：页面提示“File too large: at most 1 MB”",
 		},
 		"a task that is added": {
 			func() *surfer {

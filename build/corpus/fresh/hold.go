@@ -1,6 +1,7 @@
 package fresh
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -117,7 +118,7 @@ func weigh(s string, t Truth) (verdict, why string) {
 		return is(slices.ContainsFunc(t.Facts, func(f Fact) bool { return f.Tries > 1 || f.Tries > 0 && !f.Happened }), "nothing failed")
 	}
 	for _, m := range statuses.FindAllStringSubmatch(bare, -1) {
-		if status, _ := strconv.Atoi(m[2]); !slices.Contains(t.Errors, status) && !slices.Contains(t.Numbers, m[2]) && !strings.Contains(bare, m[2]+" ms") {
+		if status, _ := strconv.Atoi(m[2]); !slices.Contains(t.Errors, status) && !slices.Contains(t.Numbers, m[2]) && !slices.Contains(slices.Collect(maps.Values(t.Fields)), m[2]) && !strings.Contains(bare, m[2]+" ms") {
 			return "false", "nothing answered with " + m[2]
 		}
 	}

@@ -323,7 +323,8 @@ func (fs *Facts) findSends(w *Web, v *Visit) {
 				v.Cleared, fields = append(v.Cleared, clearing{i, fields}), nil
 				continue
 			}
-			again = last != nil && IsButton(a.Element) && retryWords.Begins(a.Element.Name)
+			again = last != nil && IsButton(a.Element) && (retryWords.Begins(a.Element.Name) ||
+				len(fields) == 0 && len(a.Answers) > 0 && SameElement(a.Element, fs.Actions[last.At].Element))
 			sent = again || fs.sendsNow(w, i, last, len(fields) > 0)
 		case human.Shortcut, human.DoubleClick:
 		default:
@@ -337,6 +338,9 @@ func (fs *Facts) findSends(w *Web, v *Visit) {
 		next := fs.newSend(Send{At: i, Fields: fields, On: v, Then: to, Said: said, Known: form})
 		if again {
 			next.again = last
+			if len(fields) == 0 { // it sends what was filled in before
+				next.Fields = last.Fields
+			}
 		}
 		w.Sends = append(w.Sends, next)
 		fields, last = nil, next

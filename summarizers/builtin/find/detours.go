@@ -126,7 +126,7 @@ func (r *Result) answered(s *facts.Send) (Phrase, bool) {
 		return say("came-back", said), true
 	}
 	if status := facts.Refused(r.Actions[s.At]); status != 0 {
-		return say("answer-was", status), true
+		return r.turnedDown(status, s.Said), true
 	}
 	if i := r.pickedError(s); i >= 0 {
 		return say("answer-was-message", facts.Quote(r.Actions[i].Pick.Text)), true
@@ -137,10 +137,19 @@ func (r *Result) answered(s *facts.Send) (Phrase, bool) {
 	return Phrase{}, false
 }
 
+// turnedDown says how a site did not do what a page sent: in the page's words where it has any, else by the status.
+func (r *Result) turnedDown(status int, said []int) Phrase {
+	if i := slices.IndexFunc(said, r.tells); i >= 0 {
+		return say("answer-was-message", facts.Quote(facts.Spoken(r.Actions[said[i]])))
+	}
+	return say("answer-was", status)
+}
+
 // answeredAt is the action that has what came back for a form: an objection of the page, another page, else what sent it.
 func (r *Result) answeredAt(s *facts.Send) int {
+	refused := facts.Refused(r.Actions[s.At]) != 0
 	for _, j := range s.Said {
-		if facts.Objects(r.Actions[j]) {
+		if facts.Objects(r.Actions[j]) || refused && r.tells(j) {
 			return j
 		}
 	}

@@ -332,7 +332,7 @@ func (r *Result) wentUp(e facts.Claim) (ref *human.Ref, seen Phrase, v facts.Ver
 			}
 			ref := r.Actions[r.answeredAt(s)].Ref()
 			if why, bad := r.answered(s); bad {
-				return &ref, why, facts.Differs, true
+				return &ref, or(r.failure(s.At, why), why), facts.Differs, true
 			}
 			if r.confirmed(s) {
 				return &ref, say("uploaded-on", files, textOr(r.PageName(&s.On.Page), "a-page")), facts.Agrees, true
