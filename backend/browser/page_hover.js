@@ -11,6 +11,7 @@
   const menus =
     'li ul, li ol, li [role=menu], li > div, [aria-haspopup] ~ *, [class*=dropdown i] > [class*=menu i], [class*=dropdown i] > [class*=content i], [class*=submenu i]';
   const bars = 'nav, header, menu, [role=menubar], [role=navigation], [class*=menu i], [class*=nav i], [class*=dropdown i]';
+  const layers = 'dialog, [role=dialog], [role=alertdialog], [class*=overlay i], [class*=modal i]';
   const acted = 'a[href], button, input, select, [role^=menuitem], [role=option], [tabindex]';
 
   let over = null; // what the pointer is on, until something is pressed
@@ -103,6 +104,7 @@
   function opened(e, sure) {
     if (!over || over.told || performance.now() - over.at > within) return;
     if (e && contains.call(e, over.e)) return;
+    if (e && !isActing(over.e) && closest.call(over.e, layers) && contains.call(closest.call(over.e, layers), e)) return; // it came together with what it is on
     const by = e && triggers.get(e);
     if (by) {
       if (!closest.call(over.e, by) || (!find(e, acted).length && !isActing(e))) return;

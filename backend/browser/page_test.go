@@ -420,6 +420,18 @@ func TestPage(t *testing.T) {
 			func(p *testPage) { x, y := p.at("#a"); p.mouse("mouseMoved", x, y, nil); p.wait(human.PageHover, nil) },
 			[]string{`hover link "Ada"`},
 		},
+		"a dialog that comes under the pointer is opened by no hover": {
+			`<button id=a>Delete</button><script>a.onclick = () => setTimeout(() => { let o = document.createElement('div'); o.className = 'overlay'; o.innerHTML = '<div id=s style="position:fixed;inset:0"></div>'; document.body.append(o);
+				setTimeout(() => { let d = document.createElement('div'); d.className = 'overlay-content'; d.innerHTML = '<button>Yes</button>'; o.append(d) }, 300) }, 50)</script>`,
+			func(p *testPage) {
+				p.click("#a")
+				p.evaluate("new Promise((done) => setTimeout(done, 150))", true, nil)
+				p.mouse("mouseMoved", 300, 300, nil)
+				p.mouse("mouseMoved", 320, 300, nil)
+				p.rest()
+			},
+			[]string{`press button "Delete"`, `click button "Delete"`},
+		},
 		"a hover that opens nothing": {
 			`<style>a{transition:opacity .05s}a:hover{opacity:.5}</style><a id=a href="#x">Ada</a><script>a.onmouseenter = () => { a.dataset.seen = 1; document.body.append(document.createElement('p')) }</script>`,
 			func(p *testPage) {
