@@ -317,9 +317,9 @@
   /**
    * Selectors of an element, the most durable first; above are those of the shadow hosts it lies in. A name and role need
    * none: they are looked up in the accessibility tree, which knows no shadow roots. All but a path are of another sort.
-   * near says what stands beside it.
+   * near says what stands beside it; where it is not worded, its text is that of what has opened in it, too.
    */
-  function selectors(e, root, [above, steps], role, name, near) {
+  function selectors(e, root, [above, steps], role, name, near, worded = true) {
     const lists = [];
     const push = (s, ...more) => s && s.length <= 500 && !lists.some((l) => l.at(-1) === s) && lists.push([...above, s, ...more]);
     const own = anchor(e, root);
@@ -338,7 +338,7 @@
       if (value.trim() && value.length <= 150 && !(made && generated(value))) only(`${tag}[${called}=${quoted(value)}]`);
     };
     for (const called of ['placeholder', 'aria-label', 'alt']) by(called);
-    const text = worth && e instanceof HTMLElement && !isEditable(e) && !listing.has(tagOf.call(e)) ? textOf.call(e) : '';
+    const text = worth && worded && e instanceof HTMLElement && !isEditable(e) && !listing.has(tagOf.call(e)) ? textOf.call(e) : '';
     if (text && text.length <= 80) {
       const trimmed = text.trim();
       if (trimmed && !/[\n\t]| {2}/.test(trimmed) && once(root, trimmed)) push(`text/${trimmed}`);
@@ -600,7 +600,7 @@
   const roleNames = { image: 'img', DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas', none: 'generic' };
 
   /** Describes an element as human.Element in its JSON form, with its secrets hidden. */
-  function describe(e) {
+  function describe(e, worded = true) {
     const role = roleOf(e);
     const root = rootOf.call(e);
     const name = nameOf(e, true);
@@ -616,7 +616,7 @@
     const known = secrets.mask(guess) === guess ? guess : '';
     const said = known || own;
     const shown = secrets.mask(said).slice(0, 300);
-    const all = selectors(e, root, hosts(root, near), role, name, near);
+    const all = selectors(e, root, hosts(root, near), role, worded ? name : '', near, worded);
     const out = {
       role: role === 'generic' && isEditable(e) && !isEditable(parent(e)) ? 'textbox' : roleNames[role] || role,
       name: shown,
@@ -643,14 +643,13 @@
 
   /** Describes an element in which something has just opened, as it was: it is called by less, and not found by the words of that. */
   function describeClosed(e, open) {
-    const out = describe(e);
-    if (!open || open === e || !contains.call(e, open) || attr(e, 'aria-label') || attr(e, 'aria-labelledby')) return out;
+    if (!open || open === e || !contains.call(e, open) || attr(e, 'aria-label') || attr(e, 'aria-labelledby')) return describe(e);
+    const out = describe(e, false);
     const texts = document.createTreeWalker(e, NodeFilter.SHOW_ALL, (node) => (node === open ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
     let words = '';
     for (let i = 0; i < 200 && texts.nextNode(); i++) if (texts.currentNode instanceof Text) words += ` ${texts.currentNode.data}`;
     const name = secrets.mask(clean(words)).slice(0, 300);
-    if (!name || name === out.name) return out;
-    return { ...out, name, named: 'otherwise', selectors: out.selectors.filter((list) => !/^(?:aria|text)\//.test(list.at(-1))) };
+    return !name || name === out.name ? describe(e) : { ...out, name, named: 'otherwise' };
   }
 
   const acting = new Set(
