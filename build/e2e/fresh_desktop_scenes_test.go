@@ -275,7 +275,7 @@ func sets(w *temp, folder string) {
 	program := w.starts("Settings", "settings.qt.py", w.say("Settings", "设置"), w.in(folder+"/settings.ini"))
 	apply := w.say("Apply", "应用")
 	if w.chance.IntN(5) == 0 {
-		w.truth.Idle = append(w.truth.Idle, "Settings")
+		w.truth.Idle = append(w.truth.Idle, w.say("Settings", "设置"))
 		w.hits(w.say("Cancel", "取消"), desktoptest.Button)
 		w.ended(program)
 		return
