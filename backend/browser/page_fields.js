@@ -133,7 +133,7 @@
   /** Tells what a click on an element, described as it was, has switched, once it is drawn. */
   function switched(e, at, element) {
     const b = box(e);
-    if (!b || b === e && kind(e) === 'toggle') return;
+    if (!b || (b === e && kind(e) === 'toggle')) return;
     const was = isOn(b);
     boxChanged = null;
     setTimeout(() => {

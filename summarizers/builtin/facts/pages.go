@@ -403,6 +403,11 @@ func Refused(a Action) int {
 	return 0
 }
 
+// TurnedDown says whether a site did nothing of what the page sent because of an action.
+func TurnedDown(a Action) bool {
+	return len(a.Answers) > 0 && !slices.ContainsFunc(a.Answers, func(w human.WebAnswer) bool { return w.Status < 400 })
+}
+
 // Accepted says whether a site answered what the page sent because of an action, and always that it did it.
 func Accepted(a Action) bool { return len(a.Answers) > 0 && Refused(a) == 0 }
 

@@ -92,7 +92,9 @@ func findErrors(r *Result) []Claim {
 			evidence := []human.Ref{a.Ref()}
 			what := "answer " + strconv.Itoa(status)
 			es.tell(what, 0.9, say("site-answered", status, textOr(r.PageName(r.Page(i, &evidence)), "a-page")), evidence...)
-			es.failed(what, r.failure(i, say("answer-was", status)))
+			if facts.TurnedDown(a) {
+				es.failed(what, r.failure(i, say("answer-was", status)))
+			}
 		}
 		switch a.Type {
 		case human.PageSaid:

@@ -177,8 +177,8 @@ func (r *Result) outcome(text string, e facts.Claim, witnesses []observation, re
 // deeds are verbs of what pages are sent for. That something of it has come about by itself is not to be expected.
 var deeds = []string{"create", "add", "save", "change", "delete", "send", "publish", "pay", "approve", "import"}
 
-// allRefused says whether a deed was expected, and all that pages were sent in a recording was refused, with nothing done after
-// that may have sent more: why the last of it was.
+// allRefused says whether a deed was expected, and all that pages sent in a recording was turned down, with nothing done after that
+// may have sent more: why the last of it was.
 func (r *Result) allRefused(e facts.Claim) (why Phrase, evidence []human.Ref, ok bool) {
 	if e.Contrary() || e.Unreal || !slices.ContainsFunc(deeds, func(d string) bool { _, says := e.Says[d]; return says }) {
 		return why, nil, false
@@ -190,8 +190,8 @@ func (r *Result) allRefused(e facts.Claim) (why Phrase, evidence []human.Ref, ok
 		status := facts.Refused(a)
 		switch {
 		case a.Type == human.PageSaid:
-		case status == 404 || status == 410, a.Type == human.FileOperation, a.Type == human.Missing: // it may be gone as it was to be
-			return why, nil, false
+		case status == 404 || status == 410, a.Type == human.FileOperation, a.Type == human.Missing, status != 0 && !facts.TurnedDown(a):
+			return why, nil, false // it may be gone as it was to be, or have come about
 		case bad >= 0:
 			last, evidence = i, r.RefsAt(i, said[bad])
 			why = r.failure(i, say("answer-was-message", facts.Quote(facts.Spoken(r.Actions[said[bad]]))))
