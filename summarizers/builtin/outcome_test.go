@@ -70,6 +70,13 @@ func TestOutcomesAreTold(t *testing.T) {
 			work("Files").file("created", "/d/invoices-2026-10.csv", ""), "A CSV file with the invoices of October",
 			[]string{"Of the expected outcome (“A CSV file with the invoices of October”), there is this: /d/invoices-2026-10.csv was created; the rest cannot be told from the recording"}, nil,
 		},
+		"a file that nothing names": {
+			work("archive-in – Files"), "There is a file letter-704.csv",
+			[]string{"The recording does not confirm what was expected: “There is a file letter-704.csv”"}, nil,
+		},
+		"a file that nothing names, in Chinese": {
+			work("保存文件"), "有文件 plan-511.txt", []string{"The recording does not confirm what was expected: “有文件 plan-511.txt”"}, nil,
+		},
 		"a file that came and went": {
 			work("Editor").file("created", "/home/mei/report.pdf", "").file("deleted", "/home/mei/report.pdf", ""), "report.pdf",
 			[]string{"Expected “report.pdf”, but /home/mei/report.pdf was deleted"}, nil,

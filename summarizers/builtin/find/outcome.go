@@ -258,6 +258,9 @@ func (r *Result) judge(text string, e facts.Claim, witnesses []observation) (out
 		if v == facts.Agrees && w.kind < seenField && facts.Trouble(w.text) && !facts.Trouble(text) {
 			v = facts.Unsaid
 		}
+		if v == facts.Agrees && w.kind <= seenField && onlyThere(e) && !slices.ContainsFunc(e.Paths, func(p string) bool { return strings.Contains(w.text, facts.BaseName(p)) }) {
+			v = facts.Unsaid // it has a word like file, and not the name of the one that is meant
+		}
 		switch {
 		case v == facts.Unsaid:
 		case out.w == nil, v == facts.OtherNumber == (out.Verdict == facts.OtherNumber) && w.at >= out.w.at:
@@ -267,6 +270,16 @@ func (r *Result) judge(text string, e facts.Claim, witnesses []observation) (out
 		}
 	}
 	return out
+}
+
+// onlyThere says whether an expectation is no more than that there are files, by their names.
+func onlyThere(e facts.Claim) bool {
+	for what := range e.Says {
+		if what != "is" && what != "exist" {
+			return false
+		}
+	}
+	return len(e.Paths) > 0
 }
 
 // fileOutcome judges an expectation that names a file.
