@@ -488,8 +488,8 @@ func (e Claim) Compare(w Claim) Verdict {
 		enough = 0.75
 	}
 	switch {
-	case no && share >= 0.5 && len(e.numbers) > 0 && len(w.numbers) > 0 && !slices.ContainsFunc(e.numbers, func(n string) bool { return slices.Contains(w.numbers, n) }):
-		return Unsaid // of something else, as far as is known
+	case no && share >= 0.5 && e.ofOther(w):
+		return Unsaid
 	case no && share >= 0.5:
 		return Differs
 	case !yes || no || share < enough:
@@ -497,13 +497,22 @@ func (e Claim) Compare(w Claim) Verdict {
 	}
 	for _, n := range e.numbers {
 		if !slices.Contains(w.numbers, n) {
-			if slices.ContainsFunc(e.counted, func(of string) bool { return slices.Contains(w.counted, of) }) {
+			if common(e.counted, w.counted) {
 				return OtherNumber
 			}
 			return Unsaid // of something else, as far as is known
 		}
 	}
 	return Agrees
+}
+
+// ofOther says whether both claims have numbers, none of them the same, which do not count anything: they are about different things.
+func (e Claim) ofOther(w Claim) bool {
+	return len(e.numbers) > 0 && len(w.numbers) > 0 && !common(e.numbers, w.numbers) && (len(e.counted) == 0 || len(w.counted) == 0)
+}
+
+func common(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
 // saying is what a claim says of a verb. What was created exists, and what was deleted does not.

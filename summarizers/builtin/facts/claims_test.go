@@ -165,6 +165,22 @@ func TestNothingIsTakenForSuccessThatIsNone(t *testing.T) {
 	})
 }
 
+// What failed of another number tells nothing; what failed of what was counted does.
+func TestNumbersThatTellThingsApart(t *testing.T) {
+	for _, tt := range []struct {
+		expected, seen string
+		want           Verdict
+	}{
+		{"已保存 107", "We could not save your changes 116", Unsaid},
+		{"120 条全部导入成功", "导入结果 成功 118 条，失败 2 条", Differs},
+		{"Order 1042 is saved", "Order 1042 could not be saved", Differs},
+	} {
+		if got := Claims(tt.expected).Compare(Claims(tt.seen)); got != tt.want {
+			t.Errorf("%q, and %q is seen: %v, want %v", tt.expected, tt.seen, got, tt.want)
+		}
+	}
+}
+
 // Pages are in any language: what they say was done is held against what was expected in English.
 func TestPagesInOtherLanguages(t *testing.T) {
 	for _, tt := range []struct{ expected, done, failed string }{
