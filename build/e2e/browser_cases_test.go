@@ -679,7 +679,7 @@ var browserCases = []browserCase{
 		click generic "Just a box"
 		click button "Old name"
 		click button "More"
-		click switch "Airplane mode"`},
+		check switch "Airplane mode" = checked`},
 	{name: "double, triple, right and middle clicks", page: "/clip.html", act: func(p *surfer) {
 		p.clicksWith("#clicks", "left", 2, 0)
 		p.clicksWith("#clicks", "left", 3, 0)

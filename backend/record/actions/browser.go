@@ -380,7 +380,16 @@ func (d *Deriver) pageSaid(t *tab, ev human.RecordedEvent) {
 
 // echoes says whether a page shows no more after a click than the list that was opened, or what was chosen.
 func echoes(a human.Action, text string) bool {
-	return a.Element != nil && a.Type == human.Click && (a.Element.Role == "combobox" || a.Element.Role != "button" && a.Element.Name == text)
+	if a.Element == nil || a.Type != human.Click {
+		return false
+	}
+	switch a.Element.Role {
+	case "combobox":
+		return true
+	case "option", "generic", "":
+		return a.Element.Name == text
+	}
+	return false
 }
 
 const manyAnswers = 3 // that an action carries; more of them is a page that keeps count of what is done in it
