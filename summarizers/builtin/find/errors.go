@@ -38,11 +38,14 @@ func (es *errorsFound) failed(what string, brief Phrase) {
 	}
 }
 
-// failure says what came to nothing, and why; nothing where that is no form and no button.
+// failure says what came to nothing, and why; nothing where that is no form and no button, or the site took what was sent.
 func (r *Result) failure(i int, why Phrase) Phrase {
 	a := r.Actions[i]
 	if by := r.Index(a.Rec.ID, a.CausedBy); a.Type == human.DialogEnded && by >= 0 { // what it asked about
 		i, a = by, r.Actions[by]
+	}
+	if a.Page == nil || facts.Accepted(a) {
+		return Phrase{}
 	}
 	here := textOr(cmp.Or(r.PageName(a.Page), r.Host(a.Page.URL)), "a-page")
 	for _, s := range r.Pages().Sends {

@@ -190,7 +190,7 @@ func (r *Result) allRefused(e facts.Claim) (why Phrase, evidence []human.Ref, ok
 		status := facts.Refused(a)
 		switch {
 		case a.Type == human.PageSaid:
-		case status == 404 || status == 410, a.Type == human.FileOperation, a.Type == human.Missing, status != 0 && !facts.TurnedDown(a):
+		case status == 404 || status == 410, a.Type == human.FileOperation, a.Type == human.Missing, status != 0 && !facts.TurnedDown(a), bad >= 0 && facts.Accepted(a):
 			return why, nil, false // it may be gone as it was to be, or have come about
 		case bad >= 0:
 			last, evidence = i, r.RefsAt(i, said[bad])
