@@ -64,6 +64,7 @@ const (
 	NotKnown  = shell.NotKnown
 	Absent    = shell.Absent
 	Precious  = shell.Precious
+	Unseen    = shell.Unseen
 	MadeHere  = shell.MadeHere
 	Committed = shell.Committed
 	Ignored   = shell.Ignored

@@ -24,8 +24,9 @@ import (
 
 const (
 	// looking is how long one call is looked into, in all, and as long again for reading what the verdict rests on: what git takes
-	// on a busy machine must not make those files look changed. Then the answers are the cautious ones.
-	looking = 150 * time.Millisecond
+	// on a busy machine must not make those files look changed. After it the answers are the cautious ones, and a person is asked
+	// about what git would have told; that costs them more than this.
+	looking = time.Second
 	// maxEntries is how many files and folders below a path are counted.
 	maxEntries = 100_000
 	// maxText is the longest script that is read, in bytes.
@@ -109,6 +110,9 @@ func (g *Facts) File(abs string) gate.FileState {
 		state = gate.Absent
 	} else {
 		g.look(func(ctx context.Context) { state = g.file(ctx, abs) })
+		if state == gate.NotKnown {
+			state = gate.Unseen
+		}
 	}
 	g.files[abs] = state
 	return state

@@ -297,7 +297,7 @@ func TestWithoutTimeTheAnswersAreCautious(t *testing.T) {
 		"no time": Within(t.Context(), gate.Call{Cwd: dir}, nil, 0),
 		"ended":   Within(done, gate.Call{Cwd: dir}, nil, time.Minute),
 	} {
-		if g.File(dir+"/kept.txt") != gate.NotKnown || g.File(dir+"/nothing") != gate.Absent || g.Clean() || g.Pushed() {
+		if g.File(dir+"/kept.txt") != gate.Unseen || g.File(dir+"/nothing") != gate.Absent || g.Clean() || g.Pushed() {
 			t.Error(name)
 		}
 	}
@@ -305,7 +305,7 @@ func TestWithoutTimeTheAnswersAreCautious(t *testing.T) {
 	g := Within(t.Context(), gate.Call{Cwd: dir}, nil, time.Minute)
 	at := time.Unix(0, 0)
 	g.now = func() time.Time { at = at.Add(time.Hour); return at }
-	if g.File(dir+"/kept.txt") != gate.Committed || g.File(dir+"/src") != gate.NotKnown || g.File(dir+"/kept.txt") != gate.Committed {
+	if g.File(dir+"/kept.txt") != gate.Committed || g.File(dir+"/src") != gate.Unseen || g.File(dir+"/kept.txt") != gate.Committed {
 		t.Error("the time is not counted")
 	}
 }

@@ -469,7 +469,7 @@ func (w *walker) lost(e human.Effect, how change, v value) human.Effect {
 	switch {
 	case state == Precious && how == empties:
 		risk = human.HighRisk
-	case state == Precious, state == NotKnown && how == empties && !strings.HasSuffix(e.Target, ".log"):
+	case state == Precious, state == Unseen, state == NotKnown && how == empties && !strings.HasSuffix(e.Target, ".log"):
 		risk = human.MediumRisk
 	default:
 		return e

@@ -28,7 +28,7 @@ func (w *walker) written(name value) (s stream, changed, all bool) {
 	}
 	state := w.evidence.File(target)
 	switch state {
-	case MadeHere, Precious, NotKnown: // of one that no time was left for, it is not known whose it is
+	case MadeHere, Precious, Unseen, NotKnown: // of one that no time was left for, it is not known whose it is
 		text, ok := w.evidence.Text(target)
 		return stream{text: text, known: ok}, true, state == MadeHere
 	}

@@ -128,13 +128,14 @@ func TestWhatAScriptWritesAndRuns(t *testing.T) {
 
 func TestWhatIsLostByWritingAnew(t *testing.T) {
 	at := Place{Cwd: "/p", Home: "/home/me", Evidence: disk{
-		"/p/notes": {Precious, "x"}, "/p/new": {Absent, ""}, "/p/mine": {MadeHere, "x"}, "/p/kept": {Committed, "x"}, "/p/built": {Ignored, "x"}, "/p/unheard-of": {NotKnown, ""}, "/p/dir/notes": {Precious, "x"},
+		"/p/notes": {Precious, "x"}, "/p/new": {Absent, ""}, "/p/mine": {MadeHere, "x"}, "/p/kept": {Committed, "x"}, "/p/built": {Ignored, "x"}, "/p/unheard-of": {NotKnown, ""}, "/p/late": {Unseen, ""}, "/p/late.log": {Unseen, ""}, "/p/dir/notes": {Precious, "x"},
 	}}
 	for script, want := range map[string]human.Risk{
 		": > notes": human.HighRisk, "> notes": human.HighRisk, "cat /dev/null > notes": human.HighRisk, "cp /dev/null notes": human.HighRisk, "truncate -s0 notes": human.HighRisk,
 		"echo x > notes": human.MediumRisk, "cp kept notes": human.MediumRisk, "mv kept dir/notes": human.MediumRisk, "tee notes < kept": human.MediumRisk, "curl -o notes https://x.example": human.MediumRisk, "ls >| notes": human.MediumRisk, "ls &> notes": human.MediumRisk,
 		"echo x >> notes": human.LowRisk, "cp -n kept notes": human.LowRisk, "sed -i s/a/b/ notes": human.LowRisk, "tee -a notes < kept": human.LowRisk,
 		"> new": human.LowRisk, "> mine": human.LowRisk, "> kept": human.LowRisk, "> built": human.LowRisk, "echo x > new": human.LowRisk, "> unheard-of": human.MediumRisk, "echo x > unheard-of": human.LowRisk,
+		"> late": human.MediumRisk, "echo x > late": human.MediumRisk, "> late.log": human.MediumRisk, "echo x >> late": human.LowRisk,
 		"exec > unheard-of": human.LowRisk, "> run.log": human.LowRisk, "echo x > a; > a": human.LowRisk,
 	} {
 		if got := risk(script, at); got != want {

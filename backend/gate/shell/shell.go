@@ -37,6 +37,7 @@ const (
 	MadeHere            // made by the agent in this session
 	Committed           // as it stands, it is in a commit
 	Ignored             // ignored by version control: build output
+	Unseen              // it is there, and there was no time to find out more
 )
 
 // Evidence answers questions about the world, lazily. It must answer within its own short limit; NotKnown and false are
