@@ -17,6 +17,8 @@
   const contains = Node.prototype.contains;
   const activeOf = getter(Document, 'activeElement');
   const bodyOf = getter(Document, 'body');
+  const headOf = getter(Document, 'head');
+  const byTag = Document.prototype.getElementsByTagName;
   const topOf = getter(Document, 'documentElement');
   const whole = () => topOf.call(document);
   const parent = (e) => {
@@ -24,8 +26,11 @@
     return p instanceof Element ? p : null;
   };
 
+  const testIds = ['data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy', 'data-automation-id'];
+  const followed = new Set([...testIds, 'href', 'aria-label', 'alt', 'title', 'placeholder', 'name']); // attributes
+
   /**
-   * Which elements of a document or shadow root have a name, by role. It is built for a role when that is asked for,
+   * Which elements of a document or shadow root have a name, by role, and which a value of an attribute. It is built for a role when that is asked for,
    * and kept up with what changes on the page since; where that is much, it is dropped and the page left alone.
    */
   class Index {
@@ -38,12 +43,21 @@
     drop() {
       this.observer.disconnect();
       this.roles = new Map();
+      this.marks = new Map();
       this.labels = null;
       this.hosts = new Set();
       this.pending = [];
+      this.words = null;
+    }
+
+    /** The text of the document, and the parts of it that are not shown, such as scripts. It is kept until the page changes. */
+    texts() {
+      this.words = this.words || { all: textOf.call(whole()), apart: null };
+      return this.words;
     }
 
     changed(records) {
+      if (records.some((r) => r.type !== 'attributes')) this.words = null;
       if (this.pending.length + records.length > 200) this.drop();
       else this.pending.push(...records);
     }
@@ -54,6 +68,27 @@
         if (!words.has(word)) words.set(word, new Set());
         words.get(word).add(e);
       }
+    }
+
+    mark(name, e) {
+      const some = this.marks.get(name);
+      const value = attr(e, name);
+      if (!some.has(value)) some.set(value, new Set());
+      some.get(value).add(e);
+    }
+
+    /** Whether another element of the document has this value of an attribute that is followed: of that tag, if one is given. */
+    shared(e, name, value, tag) {
+      if (!this.marks.has(name)) {
+        this.marks.set(name, new Map());
+        for (const other of find(this.root, `[${name}]`)) this.mark(name, other);
+      }
+      const some = this.marks.get(name).get(value) || [];
+      for (const other of some) {
+        if (!connected.call(other) || attr(other, name) !== value) some.delete(other);
+        else if (other !== e && (!tag || tagOf.call(other) === tag)) return true;
+      }
+      return false;
     }
 
     renew() {
@@ -75,6 +110,10 @@
           const selector = selectorOf(role);
           if (matches.call(top, selector)) this.add(role, top);
           for (const e of find(top, selector)) this.add(role, e);
+        }
+        for (const name of this.marks.keys()) {
+          if (has.call(top, name)) this.mark(name, top);
+          for (const e of find(top, `[${name}]`)) this.mark(name, e);
         }
       }
     }
@@ -114,7 +153,7 @@
         this.host(this.root);
         this.observer.observe(this.root, {
           subtree: true, childList: true, characterData: true, attributes: true,
-          attributeFilter: ['role', 'type', 'href', 'for', 'aria-label', 'aria-labelledby', 'alt', 'title', 'placeholder', 'value', 'list'],
+          attributeFilter: ['role', 'type', 'for', 'aria-labelledby', 'value', 'list', ...followed],
         });
       }
     }
@@ -167,12 +206,21 @@
     return parts.length > 8 || parts.some((part) => part.length > 3 && (/^[^aeiouy\P{ASCII}]+$/i.test(part) || /\p{Ll}\p{Lu}\p{Ll}?\p{Lu}/u.test(part)));
   }
 
-  const testIds = ['data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy', 'data-automation-id'];
-
   /** Whether a selector finds e alone in a root, and nothing in the shadow roots there, where some runners look, too. */
   function alone(root, selector, e) {
     if (query[kindOf.call(root)].querySelector.call(root, selector) !== e) return false; // mostly an earlier one: no need to find all
-    return find(root, selector).length === 1 && shadowsIn(root).every((s) => !query[11].querySelector.call(s, selector));
+    return find(root, selector).length === 1 && apart(root, selector);
+  }
+
+  const apart = (root, selector) => shadowsIn(root).every((s) => !query[11].querySelector.call(s, selector));
+
+  /** A selector by an attribute of e that finds it alone; '' for none. tag is its own where it belongs to the selector. */
+  function marked(root, e, name, tag = '') {
+    const value = attr(e, name);
+    const selector = `${CSS.escape(tag)}[${name}=${quoted(value)}]`;
+    if (root !== document || !followed.has(name)) return alone(root, selector, e) ? selector : '';
+    index().build();
+    return !index().shared(e, name, value, tag) && apart(root, selector) ? selector : '';
   }
 
   function shadowsIn(root) {
@@ -190,7 +238,8 @@
   function anchor(e, root) {
     for (const name of testIds) {
       const id = attr(e, name);
-      if (id && id.length < 100 && alone(root, `[${name}=${quoted(id)}]`, e)) return `[${name}=${quoted(id)}]`;
+      const selector = id && id.length < 100 && marked(root, e, name);
+      if (selector) return selector;
     }
     const id = attr(e, 'id');
     return id && !generated(id) && alone(root, `#${CSS.escape(id)}`, e) ? `#${CSS.escape(id)}` : '';
@@ -249,9 +298,21 @@
    * where pages keep their texts once more.
    */
   function once(root, text) {
-    let n = times(textOf.call(root === document ? whole() : root), text);
-    if (n > 1) for (const e of find(root, 'head,:not(head)>script,:not(head)>style')) n -= times(textOf.call(e), text);
+    const said = root === document ? index().texts() : { all: textOf.call(root), apart: null };
+    let n = times(said.all, text);
+    if (n > 1) {
+      said.apart = said.apart || unshown(root);
+      for (const words of said.apart) n -= times(words, text);
+    }
     return n === 1 && shadowsIn(root).every((s) => !textOf.call(s).includes(text));
+  }
+
+  /** The texts of a root's scripts and style sheets, and of its head. */
+  function unshown(root) {
+    if (root !== document) return [...find(root, 'script,style')].map((e) => textOf.call(e));
+    const head = headOf.call(document);
+    const all = ['script', 'style'].flatMap((tag) => [...byTag.call(document, tag)]).filter((e) => !head || !contains.call(head, e));
+    return [head, ...all].map((e) => (e ? textOf.call(e) : ''));
   }
 
   const listing = new Set('select datalist table thead tbody tr ul ol dl form nav main section article body html'.split(' '));
@@ -335,7 +396,7 @@
     const only = (selector) => alone(root, selector, e) && push(selector);
     const by = (called, made) => {
       const value = attr(e, called);
-      if (value.trim() && value.length <= 150 && !(made && generated(value))) only(`${tag}[${called}=${quoted(value)}]`);
+      if (value.trim() && value.length <= 150 && !(made && generated(value))) push(marked(root, e, called, tagOf.call(e)));
     };
     for (const called of ['placeholder', 'aria-label', 'alt']) by(called);
     const text = worth && worded && e instanceof HTMLElement && !isEditable(e) && !listing.has(tagOf.call(e)) ? textOf.call(e) : '';
@@ -390,8 +451,8 @@
     const tag = tagOf.call(host);
     for (const called of ['label', 'placeholder', 'aria-label', 'name', 'title']) {
       const value = attr(host, called);
-      const selector = `${CSS.escape(tag)}[${called}=${quoted(value)}]`;
-      if (value.trim() && value.length <= 150 && !(called === 'name' && generated(value)) && alone(document, selector, host)) return selector;
+      const selector = value.trim() && value.length <= 150 && !(called === 'name' && generated(value)) && marked(document, host, called, tag);
+      if (selector) return selector;
     }
     return index().large ? '' : prefixed(inRow(host) || byText(host, [near()]));
   }

@@ -162,7 +162,8 @@ func (w *way) open(ctx context.Context, file, rrweb string) error {
 	tab, cancel := chromedp.NewContext(all)
 	w.end = append(w.end, cancel)
 	w.tab = tab
-	_, err = chromedp.Call(tab, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainTimeTicks})
+	// Time of the processor, not of the clock: that the other Chromiums and this program wait for it does not count.
+	_, err = chromedp.Call(tab, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
 	return err
 }
 
