@@ -407,7 +407,7 @@
     by('title');
     by('name', true);
     const type = e instanceof HTMLInputElement ? typeOf.call(e) : '';
-    if (/^(?:radio|checkbox|button|submit)$/.test(type) && attr(e, 'value')) only(`input[${attr(e, 'name') ? `name=${quoted(attr(e, 'name'))}][` : ''}value=${quoted(attr(e, 'value'))}]`);
+    if (/^(?:radio|checkbox|button|submit)$/.test(type) && attr(e, 'value')) only(`input[${attr(e, 'name') && !generated(attr(e, 'name')) ? `name=${quoted(attr(e, 'name'))}][` : ''}value=${quoted(attr(e, 'value'))}]`);
     if (own[0] === '#') push(own);
     else if (attr(e, 'id') && !generated(attr(e, 'id'))) only(`#${CSS.escape(attr(e, 'id'))}`);
     if (root !== document) by('part');
@@ -653,7 +653,7 @@
     if (all.length < 2) return '';
     for (let at = parent(e); at; at = parent(at)) {
       const nearest = all.find((l) => contains.call(at, l));
-      if (nearest) return nearest === byId(root, ids) ? '' : brief(nearest);
+      if (nearest) return nearest === byId(root, ids) ? '' : brief(nearest) || clean(textOf.call(nearest)).slice(0, 80); // a label may be drawn once more, and hidden here
     }
     return '';
   }

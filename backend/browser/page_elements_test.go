@@ -105,6 +105,11 @@ func TestPageSelectors(t *testing.T) {
 			map[string][]string{"a": {`body > `}, "b": {`body > `}, "c": {`body > `}, "d": {`body > `}, "e": {`body > `}, "f": {`body > `}, "g": {`#list > p:nth-child(1)`}},
 			nil,
 		},
+		"nor are names of groups that are made up": {
+			`<label><input type=radio name="el-id-2686-3" value=low n=low>Low</label><label><input type=radio name=speed value=fast n=fast>Fast</label>`,
+			map[string][]string{"low": {`aria/Low[role="radio"]`, `input[value="low"]`}, "fast": {`aria/Fast[role="radio"]`, `input[name="speed"]`, `input[name="speed"][value="fast"]`}},
+			nil,
+		},
 		"names with signs of their own": {
 			`<button n=a data-test='a"b\c]'>It's [1] "so" \ far</button><button id="1x:y" n=b>é 中文</button>`,
 			map[string][]string{"a": {`[data-test="a\"b\\c]"]`, `aria/It's [1] "so" \ far`, `text/It's [1] "so" \ far`}, "b": {`aria/é 中文`, `text/é 中文`, `body > `}},

@@ -68,6 +68,9 @@ func TestWhatIsFoundInATerminal(t *testing.T) {
 				in := tt.shell.in
 				in.Language = lang
 				all := slices.DeleteFunc(report(t, terminal(), in).Findings, func(f human.Finding) bool { return f.Kind == human.FoundOutcome })
+				if strings.HasPrefix(tt.en, "error") && len(all) != len(report(t, terminal(), in).Findings) {
+					t.Error("what failed is told of twice")
+				}
 				if got := said(all); want != "" && got != want || want == "" && tt.en == "" && got != "" {
 					t.Errorf("%s\n got %s\nwant %s", lang, got, want)
 				}

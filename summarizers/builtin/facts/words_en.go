@@ -49,7 +49,7 @@ var (
 	}
 	weakEnglish = []string{
 		"already exists", "at least", "at most", "already in use", "already taken", "can't", "cannot", "can’t", "declined", "do not match", "does not match", "doesn't match", "doesn’t match", "duplicate", "blocked", "conflict", "could not", "couldn't", "couldn’t", "exceeded",
-		"illegal", "insufficient", "limit reached", "mismatch", "no longer", "not enough", "out of stock", "refused", "sold out", "suspended", "unsupported",
+		"by another person", "by another user", "by somebody else", "by someone else", "illegal", "insufficient", "limit reached", "mismatch", "no longer", "not enough", "out of stock", "refused", "sold out", "suspended", "unsupported",
 		"expired", "is required", "is locked", "locked out", "missing", "must be", "must not", "not allowed", "not available", "not permitted", "not supported",
 		"not valid", "no permission", "permission to", "please enter", "please fill", "please select", "a problem", "problem with", "rejected", "timed out", "timeout", "too large", "too long",
 		"too many", "too short", "try again", "unable", "unavailable", "unknown", "unsuccessful", "wrong",

@@ -44,16 +44,16 @@ const moreHan = `
 const moreNot = `nicht kein keine keinen keiner keines pas aucun aucune não nunca non niet geen nie не нет لم لا لن غير ليس ません できません ませんでした 않았습니다 못했습니다 없습니다 않습니다`
 
 // moreTrouble are phrases of errors.
-const moreTrouble = `fehler|fehlgeschlagen|gescheitert|ungültig|ungültige|ungültiger|falsch|falsche|falsches|schiefgegangen|schiefgelaufen|nicht gefunden|nicht erreichbar|nicht möglich|nicht verfügbar|abgelehnt|verweigert|keine berechtigung|nicht berechtigt|nicht gültig|kein zugriff|abgelaufen|konflikt|konnte nicht|konnten nicht|bereits vergeben
-	|erreur|échec|échoué|invalide|incorrect|incorrecte|introuvable|refusé|refusée|interdit|impossible de|indisponible|expiré|expirée|déjà utilisé|mal passé|pas valide|pas valides|pas autorisé|pas autorisée|conflit
-	|falló|fallido|fallida|inválido|inválida|incorrecto|incorrecta|no encontrado|no encontrada|denegado|denegada|rechazado|rechazada|no se pudo|no se ha podido|no es válido|no es válida|no es correcto|no es correcta|no son correctos|no son correctas|ido mal|no disponible|no válido|no válida|caducado|caducada|salió mal|conflicto|no tiene permiso|no tienes permiso|no se puede
-	|erro|falha|falhou|incorreto|incorreta|não encontrado|não encontrada|negado|negada|não foi possível|indisponível|expirado|expirada|deu errado|conflito
-	|errore|fallito|fallita|non valido|non valida|errato|errata|non trovato|non trovata|negato|negata|rifiutato|impossibile|non disponibile|scaduto|scaduta|andato storto|conflitto
-	|fout|mislukt|ongeldig|ongeldige|onjuist|onjuiste|niet gevonden|geweigerd|niet beschikbaar|verlopen|misgegaan|geen toegang
-	|błąd|nie udało się|nieprawidłowy|nieprawidłowe|nieprawidłowa|nie znaleziono|odmowa|niedostępny|wygasł|wygasła|konflikt|brak uprawnień
-	|ошибка|ошибки|сбой|не удалось|неверный|неверная|неверное|неверно|неправильный|неправильно|не найден|не найдена|не найдено|отказано|запрещен|запрещён|запрещено|недоступен|недоступна|недоступно|недопустимо|недопустимый|недопустимое|недопустимая|недействителен|недействительно|истек|истекла|истекло|пошло не так|конфликт|нет доступа|недостаточно прав|нет прав
-	|خطأ|فشل|فشلت|تعذر|غير صالح|غير صالحة|غير صحيح|غير صحيحة|غير موجود|مرفوض|ممنوع|غير متاح|لا تملك|ليس لديك|انتهت صلاحية|تعارض
-	|エラー|失敗|오류|실패|잘못된|잘못되었습니다|찾을 수 없습니다|거부되었습니다|권한이 없습니다|만료되었습니다`
+const moreTrouble = `fehler|fehlgeschlagen|gescheitert|ungültig|ungültige|ungültiger|falsch|falsche|falsches|schiefgegangen|schiefgelaufen|nicht gefunden|nicht erreichbar|nicht möglich|nicht verfügbar|abgelehnt|verweigert|keine berechtigung|nicht berechtigt|nicht gültig|kein zugriff|abgelaufen|pflichtfeld|ist erforderlich|von jemand anderem|von einer anderen person|konflikt|konnte nicht|konnten nicht|bereits vergeben
+	|erreur|échec|échoué|invalide|incorrect|incorrecte|introuvable|refusé|refusée|interdit|impossible de|indisponible|expiré|expirée|déjà utilisé|mal passé|pas valide|pas valides|pas autorisé|pas autorisée|conflit|champ obligatoire|champs obligatoires|est obligatoire|est requis|est requise|par quelqu'un d'autre|par quelqu’un d’autre|par une autre personne|par un autre utilisateur
+	|falló|fallido|fallida|inválido|inválida|incorrecto|incorrecta|no encontrado|no encontrada|denegado|denegada|rechazado|rechazada|no se pudo|no se ha podido|no es válido|no es válida|no es correcto|no es correcta|no son correctos|no son correctas|ido mal|no disponible|no válido|no válida|caducado|caducada|salió mal|conflicto|no tiene permiso|no tienes permiso|no se puede|es obligatorio|es obligatoria|campo obligatorio|es requerido|por otra persona|por otro usuario
+	|erro|falha|falhou|incorreto|incorreta|não encontrado|não encontrada|negado|negada|não foi possível|indisponível|expirado|expirada|deu errado|conflito|é obrigatório|é obrigatória|campo obrigatório|por outra pessoa|por outro usuário
+	|errore|fallito|fallita|non valido|non valida|errato|errata|non trovato|non trovata|negato|negata|rifiutato|impossibile|non disponibile|scaduto|scaduta|andato storto|conflitto|è obbligatorio|è obbligatoria|campo obbligatorio|da qualcun altro|da un altro utente
+	|fout|mislukt|ongeldig|ongeldige|onjuist|onjuiste|niet gevonden|geweigerd|niet beschikbaar|verlopen|misgegaan|geen toegang|is verplicht|verplicht veld|door iemand anders
+	|błąd|nie udało się|nieprawidłowy|nieprawidłowe|nieprawidłowa|nie znaleziono|odmowa|niedostępny|wygasł|wygasła|konflikt|brak uprawnień|jest wymagane|jest wymagany|pole wymagane|przez kogoś innego|przez innego użytkownika
+	|ошибка|ошибки|сбой|не удалось|неверный|неверная|неверное|неверно|неправильный|неправильно|не найден|не найдена|не найдено|отказано|запрещен|запрещён|запрещено|недоступен|недоступна|недоступно|недопустимо|недопустимый|недопустимое|недопустимая|недействителен|недействительно|истек|истекла|истекло|пошло не так|конфликт|другим пользователем|другим человеком|обязательное поле|обязательно для|кем-то другим|нет доступа|недостаточно прав|нет прав
+	|خطأ|فشل|فشلت|تعذر|غير صالح|غير صالحة|غير صحيح|غير صحيحة|غير موجود|مرفوض|ممنوع|غير متاح|لا تملك|ليس لديك|انتهت صلاحية|تعارض|حقل مطلوب|هذا الحقل مطلوب|شخص آخر|مستخدم آخر
+	|エラー|失敗|오류|실패|잘못된|잘못되었습니다|찾을 수 없습니다|거부되었습니다|권한이 없습니다|만료되었습니다|必須です|入力してください|필수 항목|필수입니다|他のユーザー|別のユーザー|다른 사용자|被其他使用者`
 
 // Words of where people sign in, of passwords, of what they are greeted by, and of what is searched with.
 var (

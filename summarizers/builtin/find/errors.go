@@ -109,7 +109,7 @@ func findErrors(r *Result) []Claim {
 				}
 				es.tell(what, 0.9, say("page-showed", facts.Quote(text)), evidence...)
 				if by >= 0 {
-					es.failed(what, r.failure(by, say("answer-was-message", facts.Quote(text))))
+					es.failed(what, r.failure(by, say("answer-was-message", "“"+facts.Clean(text, maxBrief)+"”")))
 				}
 			}
 		case human.DialogEnded:

@@ -255,7 +255,7 @@ func (r *Result) judge(text string, e facts.Claim, witnesses []observation) (out
 	for i := range witnesses {
 		w := &witnesses[i]
 		v := e.Compare(w.Claim)
-		if v == facts.Agrees && w.kind < seenField && facts.Trouble(w.text) && !facts.Trouble(text) {
+		if v == facts.Agrees && w.kind < seenField && !facts.Trouble(text) && (facts.Trouble(w.text) || r.objects(w)) {
 			v = facts.Unsaid
 		}
 		if v == facts.Agrees && w.kind <= seenField && onlyThere(e) && !slices.ContainsFunc(e.Paths, func(p string) bool { return strings.Contains(w.text, facts.BaseName(p)) }) {
@@ -270,6 +270,17 @@ func (r *Result) judge(text string, e facts.Claim, witnesses []observation) (out
 		}
 	}
 	return out
+}
+
+// objects says whether a page's message tells that something is wrong, by its words or because the site took nothing of what it
+// answers.
+func (r *Result) objects(w *observation) bool {
+	if w.kind != seenMessage {
+		return false
+	}
+	a := r.Actions[w.at]
+	by := r.Index(a.Rec.ID, a.CausedBy)
+	return facts.Objects(a) || by >= 0 && facts.TurnedDown(r.Actions[by])
 }
 
 // onlyThere says whether an expectation is no more than that there are files, by their names.

@@ -8,7 +8,7 @@ import (
 	"deskbell/summarizers/builtin/facts"
 )
 
-// findLastCommand tells of the state that a terminal was left in.
+// findLastCommand tells of the state that a terminal was left in. A command that failed is told of as an error.
 func findLastCommand(r *Result) []Claim {
 	all := r.Commands()
 	if len(all) == 0 {
@@ -16,14 +16,14 @@ func findLastCommand(r *Result) []Claim {
 	}
 	last := all[len(all)-1]
 	called := facts.Quote(last.Line)
-	if called == "" || last.Exit == nil {
+	if called == "" || last.Exit == nil || last.Failed() {
 		return nil
 	}
 	text := say("command-last", called, *last.Exit)
 	if last.Dir != "" {
 		text = say("command-last-in", called, last.Dir, *last.Exit)
 	}
-	if said := facts.Quote(facts.LastLine(last.Output)); said != "" && !last.Failed() && !last.Screen {
+	if said := facts.Quote(facts.LastLine(last.Output)); said != "" && !last.Screen {
 		text = text.then(say("command-printed", said))
 	}
 	return []Claim{claim(human.FoundOutcome, 1, text, last.Ref())}
