@@ -192,7 +192,7 @@
     if (!e || (e !== of.hit && elements.contains(e, of.hit) && !its(of.hit))) return;
     const room = aim && e !== under[0] && elements.contains(e, aim.e) && !floats(under[0], e);
     if (room || (aim && aim.e === e)) Object.assign(aim, of.now);
-    else aim = { e, element: describePlace(e), ...of.now };
+    else aim = { e, element: describePlace(e, dragged), ...of.now };
   }
 
   /** Whether an element is shown over what it lies in. */
@@ -232,7 +232,7 @@
       if (fields.kind(e) !== 'file') fields.upload(event.timeStamp, e, files); // else its change tells
       return;
     }
-    const to = { to_x: Math.floor(event.clientX), to_y: Math.floor(event.clientY), target: aim ? aim.element : describePlace(way[0] instanceof Element ? way[0] : e) };
+    const to = { to_x: Math.floor(event.clientX), to_y: Math.floor(event.clientY), target: aim ? aim.element : describePlace(way[0] instanceof Element ? way[0] : e, drag && drag.e) };
     if (drag) drag.dropped = true;
     messages.acted();
     tell(event.timeStamp, { type: 'page_drag', button: 1, modifiers: modifiers(event), page: place(event), ...(drag ? drag.from : {}), ...to });

@@ -694,9 +694,12 @@
     return out;
   }
 
-  /** Describes what something is dropped on, with the heading of the part of the page that it lies in, such as a list of a board. */
-  function describePlace(e) {
-    const out = describe(e);
+  /**
+   * Describes what something is dropped on, with the heading of the part of the page that it lies in, such as a list of a board.
+   * What is dragged may lie in it already: it is no part of it.
+   */
+  function describePlace(e, dragged) {
+    const out = dragged && dragged !== e ? describeWithout(e, dragged) : describe(e);
     const part = secrets.mask(beside(e, true));
     if (part && part !== out.name) out.beside = part;
     return out;
@@ -704,13 +707,19 @@
 
   /** Describes an element in which something has just opened, as it was: it is called by less, and not found by the words of that. */
   function describeClosed(e, open) {
-    if (!open || open === e || !contains.call(e, open) || attr(e, 'aria-label') || attr(e, 'aria-labelledby')) return describe(e);
-    const out = describe(e, false);
-    const texts = document.createTreeWalker(e, NodeFilter.SHOW_ALL, (node) => (node === open ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+    const out = open && open !== e ? describeWithout(e, open) : describe(e);
+    return out.name ? out : describe(e);
+  }
+
+  /** Describes an element without the words of something in it, by which it is not found either, unless it has a name of its own. */
+  function describeWithout(e, inner) {
+    const whole = describe(e);
+    if (!contains.call(e, inner) || attr(e, 'aria-label') || attr(e, 'aria-labelledby')) return whole;
+    const texts = document.createTreeWalker(e, NodeFilter.SHOW_ALL, (node) => (node === inner ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
     let words = '';
     for (let i = 0; i < 200 && texts.nextNode(); i++) if (texts.currentNode instanceof Text) words += ` ${texts.currentNode.data}`;
     const name = secrets.mask(clean(words)).slice(0, 300);
-    return !name || name === out.name ? describe(e) : { ...out, name, named: 'otherwise' };
+    return name === whole.name ? whole : { ...describe(e, false), name, named: name ? 'otherwise' : undefined };
   }
 
   const acting = new Set(

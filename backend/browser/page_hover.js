@@ -100,11 +100,17 @@
     return /menu|listbox|dialog|dropdown|popover|popup|flyout|overlay|hovercard/i.test(called) && (find(e, acted).length > 0 || isActing(e));
   }
 
+  /** Whether something came in one layer with what the pointer is on, such as a dialog with what darkens the page behind it. */
+  function together(e) {
+    for (let at = closest.call(over.e, layers); at; at = elements.parent(at) && closest.call(elements.parent(at), layers)) if (contains.call(at, e)) return true;
+    return false;
+  }
+
   /** Something opened; sure: it need not lie beside what the pointer is on. */
   function opened(e, sure) {
     if (!over || over.told || performance.now() - over.at > within) return;
     if (e && contains.call(e, over.e)) return;
-    if (e && !isActing(over.e) && closest.call(over.e, layers) && contains.call(closest.call(over.e, layers), e)) return; // it came together with what it is on
+    if (e && !isActing(over.e) && together(e)) return;
     const by = e && triggers.get(e);
     if (by) {
       if (!closest.call(over.e, by) || (!find(e, acted).length && !isActing(e))) return;

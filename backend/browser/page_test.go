@@ -261,6 +261,12 @@ func TestPage(t *testing.T) {
 			func(p *testPage) { p.drags("#a", "#b") },
 			[]string{`press generic "Fix it"`, `drag generic "Fix it" group "Ship"`},
 		},
+		"a card that lies in its new list before it is dropped": {
+			board + `<script>let lists = document.querySelectorAll('[role=list]'); lists[1].removeAttribute('aria-label'); lists[1].lastChild.id = ''
+				drag((card, x, y) => { const e = document.elementFromPoint(x, y).closest('[role=list]'); if (e) e.append(card) })</script><i id=end style="position:absolute;left:450px;top:290px;pointer-events:none">.</i>`,
+			func(p *testPage) { p.drags("#a", "#end") },
+			[]string{`press generic "Fix it"`, `drag generic "Fix it" list "Plan it Ship it"`},
+		},
 		"a card whose copy is dragged, and that stays in the list as its place": {
 			board + `<script>let copy; drag((card, x, y) => {
 				if (!copy) { copy = card.cloneNode(true); copy.id = ''; copy.style.cssText = 'position:fixed;width:150px;pointer-events:none'; document.body.append(copy); card.style.opacity = 0.3 }
@@ -422,6 +428,18 @@ func TestPage(t *testing.T) {
 		},
 		"a dialog that comes under the pointer is opened by no hover": {
 			`<button id=a>Delete</button><script>a.onclick = () => setTimeout(() => { let o = document.createElement('div'); o.className = 'overlay'; o.innerHTML = '<div id=s style="position:fixed;inset:0"></div>'; document.body.append(o);
+				setTimeout(() => { let d = document.createElement('div'); d.className = 'overlay-content'; d.innerHTML = '<button>Yes</button>'; o.append(d) }, 300) }, 50)</script>`,
+			func(p *testPage) {
+				p.click("#a")
+				p.evaluate("new Promise((done) => setTimeout(done, 150))", true, nil)
+				p.mouse("mouseMoved", 300, 300, nil)
+				p.mouse("mouseMoved", 320, 300, nil)
+				p.rest()
+			},
+			[]string{`press button "Delete"`, `click button "Delete"`},
+		},
+		"nor for what darkens the page, whatever it is called": {
+			`<button id=a>Delete</button><script>a.onclick = () => setTimeout(() => { let o = document.createElement('div'); o.className = 'overlay'; o.innerHTML = '<div id=s class=overlay-scrim style="position:fixed;inset:0"></div>'; document.body.append(o);
 				setTimeout(() => { let d = document.createElement('div'); d.className = 'overlay-content'; d.innerHTML = '<button>Yes</button>'; o.append(d) }, 300) }, 50)</script>`,
 			func(p *testPage) {
 				p.click("#a")

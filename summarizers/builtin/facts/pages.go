@@ -364,9 +364,10 @@ func (fs *Facts) sendsNow(w *Web, i int, last *Send, filled bool) bool {
 	return sends(e) && (filled || e.Tag == "input/submit" || fs.objected(w, i))
 }
 
-// scripted says whether a script sent what was filled in because of an action.
+// scripted says whether a script sent what was filled in because of an action. What a switch sends is its own state.
 func (fs *Facts) scripted(i int, filled, sent bool) bool {
-	return len(fs.Actions[i].Answers) > 0 && filled && (sent || IsButton(fs.Actions[i].Element))
+	a := fs.Actions[i]
+	return len(a.Answers) > 0 && filled && (sent || IsButton(a.Element) && !IsSwitch(a.Element))
 }
 
 // objected says whether the page answered a click with a message of an error.
@@ -478,6 +479,11 @@ func sends(e *human.Element) bool {
 // IsButton says whether an element is a button, by its role or its tag.
 func IsButton(e *human.Element) bool {
 	return e != nil && (e.Role == "button" || e.Tag == "button" || e.Tag == "input/button" || e.Tag == "input/submit")
+}
+
+// IsSwitch says whether an element is one that is on or off.
+func IsSwitch(e *human.Element) bool {
+	return e != nil && slices.Contains([]string{"checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"}, e.Role)
 }
 
 // SameElement says whether two looks at elements were looks at one: where both tell how to find it, by that.

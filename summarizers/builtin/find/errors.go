@@ -14,6 +14,7 @@ type errorsFound struct {
 	told  map[string]int // where in out
 	often []int
 	out   []Claim
+	of    map[int]int // by the action that came to nothing: which of out says so
 }
 
 func (es *errorsFound) tell(what string, confidence float64, text Phrase, evidence ...human.Ref) {
@@ -31,11 +32,29 @@ func (es *errorsFound) tell(what string, confidence float64, text Phrase, eviden
 	}
 }
 
-// failed has the line say what came to nothing because of an error that was told.
-func (es *errorsFound) failed(what string, brief Phrase) {
-	if i, ok := es.told[what]; ok && !brief.None() {
-		es.out[i].Brief, es.out[i].Failed = brief, true
+// failed has the line say what came to nothing because of an error that was told. Of several about one action it is the last:
+// what a page says comes after its status.
+func (es *errorsFound) failed(by int, what string, brief Phrase) {
+	i, ok := es.told[what]
+	if !ok || brief.None() {
+		return
 	}
+	if before, ok := es.of[by]; ok {
+		es.out[before].Brief, es.out[before].Failed = Phrase{}, false
+	}
+	es.of[by] = i
+	es.out[i].Brief, es.out[i].Failed = brief, true
+}
+
+// causeOf is the action that another is an effect of: what it says, or what brought the page; -1 where none is known.
+func (r *Result) causeOf(i int) int {
+	if by := r.Index(r.Actions[i].Rec.ID, r.Actions[i].CausedBy); by >= 0 {
+		return by
+	}
+	if v := r.Pages().In[i]; v != nil && (v.Came == i || slices.Contains(r.Actions[i].Values, "loaded")) {
+		return v.By
+	}
+	return -1
 }
 
 // failure says what came to nothing, and why; nothing where that is no form and no button, or the site took what was sent.
@@ -66,7 +85,7 @@ func (r *Result) failure(i int, why Phrase) Phrase {
 // findErrors tells what went wrong in pages on the way: pages that could not be opened or told of an error, dialogs
 // that did, dialogs that were dismissed, downloads that did not end well. What comes again is reported once.
 func findErrors(r *Result) []Claim {
-	es := errorsFound{told: map[string]int{}}
+	es := errorsFound{told: map[string]int{}, of: map[int]int{}}
 	came := map[string]int{} // files that were downloaded
 	for i, a := range r.Actions {
 		for _, f := range a.Transfers {
@@ -96,20 +115,20 @@ func findErrors(r *Result) []Claim {
 			what := "answer " + strconv.Itoa(status)
 			es.tell(what, 0.9, say("site-answered", status, textOr(r.PageName(r.Page(i, &evidence)), "a-page")), evidence...)
 			if facts.TurnedDown(a) {
-				es.failed(what, r.failure(i, say("answer-was", status)))
+				es.failed(i, what, r.failure(i, say("answer-was", status)))
 			}
 		}
 		switch a.Type {
 		case human.PageSaid:
 			if text := facts.Spoken(a); facts.Objects(a) {
 				what, evidence := "alert "+text, []human.Ref{a.Ref()}
-				by := r.Index(a.Rec.ID, a.CausedBy)
+				by := r.causeOf(i)
 				if by >= 0 {
 					evidence = append(evidence, r.Actions[by].Ref())
 				}
 				es.tell(what, 0.9, say("page-showed", facts.Quote(text)), evidence...)
 				if by >= 0 {
-					es.failed(what, r.failure(by, say("answer-was-message", "“"+facts.Clean(text, maxBrief)+"”")))
+					es.failed(by, what, r.failure(by, say("answer-was-message", "“"+facts.Clean(text, maxBrief)+"”")))
 				}
 			}
 		case human.DialogEnded:
@@ -158,8 +177,12 @@ func (r *Result) notOpened(i int, es *errorsFound) bool {
 		es.tell("failed "+facts.Place(page.URL)+n.Failed, 1, say("page-not-opened",
 			textOr(r.Host(page.URL), "some-page"), facts.Name(n.Failed), NetworkError(facts.NetworkError(n.Failed))), a.Ref())
 	case n.Status >= 400:
-		es.tell("status "+facts.Place(page.URL)+string(rune(n.Status)), 1, say("page-status",
+		what := "status " + facts.Place(page.URL) + string(rune(n.Status))
+		es.tell(what, 1, say("page-status",
 			or(r.pageAt(page), say("some-page")), n.Status), evidence...)
+		if by := r.causeOf(i); by >= 0 {
+			es.failed(by, what, r.failure(by, say("answer-was", n.Status)))
+		}
 	default:
 		return false
 	}

@@ -311,7 +311,7 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 			hits = append(hits, hit)
 		case hit != nil || facts.IsFolder(p):
 		case said.w != nil || near == nil || kept:
-			return Claim{}, false // somebody says more, or nobody anything
+			return Claim{}, false // more is said of it, or nothing at all
 		default:
 			return r.judgedAs(facts.Differs, r.fileBrief(near), 0.8, say("expected-but-in-fact", quoted, r.lastChange(near)),
 				near.Last().Ref(), request), true

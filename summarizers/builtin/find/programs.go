@@ -203,9 +203,7 @@ func findSettings(r *Result) []Claim {
 		if !facts.OnDesktop(a) || n == "" || r.Screen().In[i] != nil {
 			continue // what is set in a dialog is a detail of what the dialog is for
 		}
-		switch a.Element.Role {
-		case "checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio":
-		default:
+		if !facts.IsSwitch(a.Element) {
 			continue
 		}
 		g := by.of(facts.WindowKey(a))

@@ -8,7 +8,7 @@ import (
 	"deskbell/summarizers/builtin/facts"
 )
 
-// findLastCommand tells of the state that a terminal was left in. A command that failed is told of as an error.
+// findLastCommand tells of the state that a terminal was left in. A command that failed is an error.
 func findLastCommand(r *Result) []Claim {
 	all := r.Commands()
 	if len(all) == 0 {

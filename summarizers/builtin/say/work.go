@@ -214,6 +214,7 @@ func (r *report) wentWrong(found []told) (parts []string) {
 	errors := slices.DeleteFunc(of(found, human.FoundError), func(t told) bool {
 		return slices.ContainsFunc(outcomes, func(x told) bool { return x.claim.Verdict == facts.Differs && shares(x, t) })
 	})
+	slices.SortStableFunc(errors, func(a, b told) int { return failedFirst(a) - failedFirst(b) })
 	for i, t := range errors {
 		short := r.inShort(t)
 		switch {
@@ -229,6 +230,14 @@ func (r *report) wentWrong(found []told) (parts []string) {
 		}
 	}
 	return parts
+}
+
+// failedFirst puts what came to nothing before what else went wrong.
+func failedFirst(t told) int {
+	if t.claim.Failed {
+		return 0
+	}
+	return 1
 }
 
 // looked is the line of work of which nothing can be said but where it was. That nothing was changed is said only where that is
