@@ -714,7 +714,7 @@
   /** Describes an element without the words of something in it, by which it is not found either, unless it has a name of its own. */
   function describeWithout(e, inner) {
     const whole = describe(e);
-    if (!contains.call(e, inner) || attr(e, 'aria-label') || attr(e, 'aria-labelledby')) return whole;
+    if (!contains.call(e, inner) || !textOf.call(inner).trim() || attr(e, 'aria-label') || attr(e, 'aria-labelledby')) return whole;
     const texts = document.createTreeWalker(e, NodeFilter.SHOW_ALL, (node) => (node === inner ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
     let words = '';
     for (let i = 0; i < 200 && texts.nextNode(); i++) if (texts.currentNode instanceof Text) words += ` ${texts.currentNode.data}`;
