@@ -30,8 +30,9 @@
   const followed = new Set([...testIds, 'href', 'aria-label', 'alt', 'title', 'placeholder', 'name']); // attributes
 
   /**
-   * Which elements of a document or shadow root have a name, by role, and which a value of an attribute. It is built for a role when that is asked for,
-   * and kept up with what changes on the page since; where that is much, it is dropped and the page left alone.
+   * Which elements of a document or shadow root have a name, by role, and which have a value, by attribute. It is built for a
+   * role or an attribute when that is asked for, and kept up with what changes on the page since; where that is much, it is
+   * dropped and the page left alone.
    */
   class Index {
     constructor(root) {

@@ -33,6 +33,29 @@ func (p *testPage) drags(from, onto string) {
 	p.mouse("mouseReleased", toX, toY, args{"button": "left", "clickCount": 1})
 }
 
+// A pageCase is what is done in a page, and what is reported of it.
+type pageCase struct {
+	html string
+	do   func(p *testPage)
+	want []string
+}
+
+// dialogUnder has a dialog come where the pointer is, on an element of that class which covers the page.
+func dialogUnder(class string) pageCase {
+	return pageCase{
+		`<button id=a>Delete</button><script>a.onclick = () => setTimeout(() => { let o = document.createElement('div'); o.className = 'overlay'; o.innerHTML = '<div id=s class="' + '` + class + `' + '" style="position:fixed;inset:0"></div>'; document.body.append(o);
+			setTimeout(() => { let d = document.createElement('div'); d.className = 'overlay-content'; d.innerHTML = '<button>Yes</button>'; o.append(d) }, 300) }, 50)</script>`,
+		func(p *testPage) {
+			p.click("#a")
+			p.evaluate("new Promise((done) => setTimeout(done, 150))", true, nil)
+			p.mouse("mouseMoved", 300, 300, nil)
+			p.mouse("mouseMoved", 320, 300, nil)
+			p.rest()
+		},
+		[]string{`press button "Delete"`, `click button "Delete"`},
+	}
+}
+
 // rest waits until a page has drawn what was done in it.
 func (p *testPage) rest() {
 	p.evaluate("new Promise((done) => setTimeout(done, 400))", true, nil)
@@ -41,11 +64,7 @@ func (p *testPage) rest() {
 // TestPage drives real pages with the input of a person, and reads what the page script reports of it.
 func TestPage(t *testing.T) {
 	c := startChromium(t)
-	for name, tt := range map[string]struct {
-		html string
-		do   func(p *testPage)
-		want []string
-	}{
+	for name, tt := range map[string]pageCase{
 		"a click is reported with the button as it was before it changed": {
 			`<button id=a>Save</button><script>a.onmousedown = () => { a.textContent = 'Saving' }; a.onclick = () => { a.textContent = 'Saved' }</script>`,
 			func(p *testPage) { p.click("#a") },
@@ -426,30 +445,8 @@ func TestPage(t *testing.T) {
 			func(p *testPage) { x, y := p.at("#a"); p.mouse("mouseMoved", x, y, nil); p.wait(human.PageHover, nil) },
 			[]string{`hover link "Ada"`},
 		},
-		"a dialog that comes under the pointer is opened by no hover": {
-			`<button id=a>Delete</button><script>a.onclick = () => setTimeout(() => { let o = document.createElement('div'); o.className = 'overlay'; o.innerHTML = '<div id=s style="position:fixed;inset:0"></div>'; document.body.append(o);
-				setTimeout(() => { let d = document.createElement('div'); d.className = 'overlay-content'; d.innerHTML = '<button>Yes</button>'; o.append(d) }, 300) }, 50)</script>`,
-			func(p *testPage) {
-				p.click("#a")
-				p.evaluate("new Promise((done) => setTimeout(done, 150))", true, nil)
-				p.mouse("mouseMoved", 300, 300, nil)
-				p.mouse("mouseMoved", 320, 300, nil)
-				p.rest()
-			},
-			[]string{`press button "Delete"`, `click button "Delete"`},
-		},
-		"nor for what darkens the page, whatever it is called": {
-			`<button id=a>Delete</button><script>a.onclick = () => setTimeout(() => { let o = document.createElement('div'); o.className = 'overlay'; o.innerHTML = '<div id=s class=overlay-scrim style="position:fixed;inset:0"></div>'; document.body.append(o);
-				setTimeout(() => { let d = document.createElement('div'); d.className = 'overlay-content'; d.innerHTML = '<button>Yes</button>'; o.append(d) }, 300) }, 50)</script>`,
-			func(p *testPage) {
-				p.click("#a")
-				p.evaluate("new Promise((done) => setTimeout(done, 150))", true, nil)
-				p.mouse("mouseMoved", 300, 300, nil)
-				p.mouse("mouseMoved", 320, 300, nil)
-				p.rest()
-			},
-			[]string{`press button "Delete"`, `click button "Delete"`},
-		},
+		"a dialog that comes under the pointer is opened by no hover":               dialogUnder(""),
+		"nor is one with an element that darkens the page and is called an overlay": dialogUnder("overlay-scrim"),
 		"a hover that opens nothing": {
 			`<style>a{transition:opacity .05s}a:hover{opacity:.5}</style><a id=a href="#x">Ada</a><script>a.onmouseenter = () => { a.dataset.seen = 1; document.body.append(document.createElement('p')) }</script>`,
 			func(p *testPage) {

@@ -69,7 +69,7 @@ func TestWhatIsFoundInATerminal(t *testing.T) {
 				in.Language = lang
 				all := slices.DeleteFunc(report(t, terminal(), in).Findings, func(f human.Finding) bool { return f.Kind == human.FoundOutcome })
 				if strings.HasPrefix(tt.en, "error") && len(all) != len(report(t, terminal(), in).Findings) {
-					t.Error("what failed is told of twice")
+					t.Error("a command that failed has two findings")
 				}
 				if got := said(all); want != "" && got != want || want == "" && tt.en == "" && got != "" {
 					t.Errorf("%s\n got %s\nwant %s", lang, got, want)

@@ -33,6 +33,13 @@ func TestTheLineTellsOutcomes(t *testing.T) {
 			"Ticket created",
 			"As expected, sent the form on “New ticket” with “Send” at the second try; the first failed, 500; then “Ticket 7 created” was shown",
 			"符合预期，提交了“New ticket”的表单（按钮“Send”），第二次成功，第一次失败（500）；随后显示“Ticket 7 created”"},
+		"a sign-in that failed on a page of its own": {
+			surf("https://app.example/in", "Sign in").typed("User", 3).password("Password").click("button", "Sign in").goes("form", "https://app.example/in", "401", 401).
+				add(human.Action{Type: human.PageSaid, Values: []string{"loaded"}, Dialog: &human.Dialog{Kind: "message", Message: "Wrong password"}}).in, "",
+			"The sign-in at “Sign in” failed: the page said “Wrong password”", "在“Sign in”登录失败：页面提示“Wrong password”"},
+		"a switch sends its own state and no form": {
+			surf("https://app.example/", "Settings").add(human.Action{Type: human.Check, Values: []string{"checked"}, Element: &human.Element{Role: "switch", Name: "Dark mode", Tag: "button"}}).answered("POST", 200).says("Dark mode updated").in, "",
+			"Set on “Settings”: “Dark mode” checked; the page said “Dark mode updated”", "在“Settings”上设置：勾选“Dark mode”；页面提示“Dark mode updated”"},
 		"another file than was expected": {
 			work("Editor").click("button", "Save").file("created", "/d/summary.txt", "").in, "/d/report/summary.txt",
 			"Otherwise than expected: created summary.txt in Editor", "与预期不符：在 Editor 中新建了 summary.txt"},

@@ -165,6 +165,10 @@ func TestExpectationsAreComparedByMeaning(t *testing.T) {
 		{"Order 12 is created", start().click("button", "Like").answered("POST", 200).typed("Kunde", 4).click("button", "Anlegen").answered("POST", 403), notSeen},
 		{"Order 12 is created", start().typed("Kunde", 4).click("button", "Anlegen").answered("POST", 204).answered("POST", 403), notSeen},
 		{"Order 12 is created", start().typed("Kunde", 4).click("button", "Anlegen").answered("POST", 200).says("Order 12 created, but the delivery address is missing"), notSeen},
+		{"Order 12 is changed", start().typed("Kunde", 4).click("button", "Speichern").answered("PUT", 409).says("Order 12 was changed on 3 May"), notMet},
+		{"Order 12 is changed", start().typed("Kunde", 4).click("button", "Speichern").says("Order 12 was changed by someone else"), notMet},
+		{"Post 12 is published", start().typed("Titre", 4).click("button", "Publier").answered("POST", 200).says("L'article Post 12 est maintenant en ligne"), met},
+		{"Post 12 is published", start().click("link", "Post 12").says("This live stream shows Post 12"), notSeen},
 		{"The list has no errors", start().typed("Kunde", 4).click("button", "Anlegen").answered("POST", 403), notSeen},
 		{"Order 12 is paid", start().typed("Karte", 4).click("button", "Bezahlen").answered("POST", 200).says("Zahlung für Order 12 eingegangen"), met},
 		// Switched on and off.

@@ -220,8 +220,8 @@ func clauses(text string) []string {
 
 // oneWord makes one word of what is written as two or three, and two of what is written as one.
 var oneWord = strings.NewReplacer("couldn't", "cannot", "couldn’t", "cannot", "could not", "cannot", "n't", " not", "n’t", " not", "logged in", "logged-in", "signed in", "signed-in", "logged out", "logged-out", "signed out", "signed-out",
-	"log in", "log-in", "sign in", "sign-in", "switched on", "switched-on", "turned on", "switched-on", "now live", "published", "is live", "is published", "now online", "published",
-	"est en ligne", "est publié", "maintenant en ligne", "publié", "ist online", "ist veröffentlicht", "jetzt online", "veröffentlicht", "está en línea", "está publicado", "email", "mail", "e-mail", "mail")
+	"log in", "log-in", "sign in", "sign-in", "switched on", "switched-on", "turned on", "switched-on", " now live", " published", " is live", " is published", " now online", " published",
+	" est en ligne", " est publié", " maintenant en ligne", " publié", " ist online", " ist veröffentlicht", " jetzt online", " veröffentlicht", " está en línea", " está publicado", "email", "mail", "e-mail", "mail")
 
 // A clause is what is read of one so far.
 type clause struct {
