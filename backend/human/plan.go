@@ -23,6 +23,10 @@ const (
 	PlanTimeout   PlanStatus = "timeout"
 )
 
+// PlanSentBack is a PlanOutcome: what agents get as modified without tasks. An operator said in words what to change, so that
+// nothing of the plan runs.
+const PlanSentBack PlanStatus = "sent_back"
+
 // PlanAction is what an operator does with a plan (P2).
 type PlanAction string
 
@@ -83,6 +87,27 @@ type TasksSummary struct {
 	Runs      int           `json:"runs" doc:"How many runs the estimate of the best known task is from."`
 }
 
+// Summarize adds up what is known of the tasks of a plan.
+func Summarize(tasks []TaskSummary) TasksSummary {
+	sum := TasksSummary{Total: len(tasks), Tasks: slices.Clone(tasks), Risk: NoRisk}
+	for i := range sum.Tasks {
+		t := &sum.Tasks[i]
+		t.Index = i + 1
+		if t.Runs > 0 {
+			sum.Seconds += t.Seconds
+			sum.Estimated++
+			sum.Runs = max(sum.Runs, t.Runs)
+		}
+		if t.Writes {
+			sum.Writes++
+		}
+		if t.Risk.Level() > sum.Risk.Level() {
+			sum.Risk = t.Risk
+		}
+	}
+	return sum
+}
+
 // A TaskSummary is what is known of one task of a plan.
 type TaskSummary struct {
 	Index           int      `json:"index" doc:"From 1."`
@@ -106,7 +131,9 @@ type PlanAnswer struct {
 	Tasks      []Task       `json:"tasks,omitempty" doc:"Every task that may run, in order; none where human_input says what to change."`
 	Changes    []TaskChange `json:"changes,omitempty" doc:"What that changed."`
 	TaskByTask bool         `json:"task_by_task,omitempty" doc:"Each task is confirmed by itself before it runs."`
-	Auto       bool         `json:"auto,omitempty" doc:"No operator was asked: every task is safe, and the settings say that such plans need no answer."`
+
+	Summary *TasksSummary `json:"tasks_summary,omitempty" doc:"Of modify with tasks: what they come to."`
+	Auto    bool          `json:"auto,omitempty" doc:"No operator was asked: every task is safe, and the settings say that such plans need no answer."`
 }
 
 // Agrees says whether an answer lets the same tasks run in the same way: two operators who give such answers agree.
@@ -181,6 +208,8 @@ type PlanRun struct {
 	State  PlanRunState `json:"state" enum:"waiting,running,paused,stopped,finished"`
 	Tasks  []TaskRun    `json:"tasks" doc:"All that are to run or have run, in order."`
 	Orders []GivenOrder `json:"orders" doc:"What operators ordered meanwhile, in order."`
+
+	Summary *TasksSummary `json:"tasks_summary,omitempty" doc:"What the tasks come to that are not skipped; absent where they are those that the agent submitted."`
 }
 
 // A TaskRun is one task of a running plan.
@@ -221,6 +250,8 @@ type Order struct {
 	Changes []TaskChange `json:"changes,omitempty" doc:"Of change: what it changed."`
 	Moved   []string     `json:"moved,omitempty" doc:"Of change, as it is sent: ids of the tasks that were taken hold of. Where two can be said to have moved, it is these."`
 	Text    string       `json:"text,omitempty" doc:"Words for the agent."`
+
+	Summary *TasksSummary `json:"tasks_summary,omitempty" doc:"Of change: what the whole plan comes to with it."`
 }
 
 // A GivenOrder is an order with who gave it and when.
@@ -286,6 +317,15 @@ func (o Operation) PlanStatus() PlanStatus {
 	return PlanPending
 }
 
+// PlanOutcome is PlanStatus as people are told it and plans are counted: sent_back where words sent a plan back.
+func (o Operation) PlanOutcome() PlanStatus {
+	status := o.PlanStatus()
+	if status == PlanModified && len(o.planAnswer().Tasks) == 0 {
+		return PlanSentBack
+	}
+	return status
+}
+
 // planAnswer is what the operator did with a plan.
 func (o Operation) planAnswer() PlanAnswer {
 	switch {
@@ -312,11 +352,19 @@ func (o *Operation) begin() {
 	if !may || o.PartOf != "" {
 		return
 	}
-	run := &PlanRun{State: RunWaiting, Tasks: make([]TaskRun, len(tasks)), Orders: []GivenOrder{}}
+	run := &PlanRun{State: RunWaiting, Tasks: make([]TaskRun, len(tasks)), Orders: []GivenOrder{}, Summary: o.planAnswer().Summary}
 	for i, t := range tasks {
 		run.Tasks[i] = TaskRun{Task: t, State: TaskWaiting}
 	}
 	o.Run = run
+	o.comesTo(run.Summary)
+}
+
+// comesTo takes what a plan comes to whose tasks were changed.
+func (o *Operation) comesTo(sum *TasksSummary) {
+	if sum != nil {
+		o.Risk = sum.Risk
+	}
 }
 
 // clone is a copy that can be changed.
@@ -336,6 +384,30 @@ func (r *PlanRun) Task(id string) (TaskRun, bool) {
 		return r.Tasks[i], true
 	}
 	return TaskRun{}, false
+}
+
+// Left are the tasks that have run, run, or may still run, in order.
+func (r *PlanRun) Left() []Task {
+	left := []Task{}
+	for _, t := range r.Tasks {
+		if t.State != TaskSkipped && (t.State != TaskWaiting || r.State != RunStopped) {
+			left = append(left, t.Task)
+		}
+	}
+	return left
+}
+
+// UsedTask says whether a task of a confirmed plan has, or once had, this id.
+func (o Operation) UsedTask(id string) bool {
+	answer := o.planAnswer()
+	used := func(tasks []Task, changes []TaskChange) bool {
+		return slices.ContainsFunc(tasks, func(t Task) bool { return t.ID == id }) ||
+			slices.ContainsFunc(changes, func(c TaskChange) bool { return c.ID == id })
+	}
+	if used(answer.Tasks, answer.Changes) {
+		return true
+	}
+	return o.Run != nil && slices.ContainsFunc(o.Run.Orders, func(g GivenOrder) bool { return used(g.Tasks, g.Changes) })
 }
 
 // Over says whether no task will begin any more.
@@ -475,6 +547,8 @@ func (o *Operation) order(e Event) {
 		for _, t := range e.Order.Tasks {
 			run.Tasks = append(run.Tasks, TaskRun{Task: t, State: TaskWaiting})
 		}
+		run.Summary = e.Order.Summary
+		o.comesTo(run.Summary)
 	}
 	run.Orders = append(run.Orders, GivenOrder{Order: *e.Order, By: e.By, At: at})
 	run.settle()

@@ -18,26 +18,13 @@ func (s *Service) assess(ctx context.Context, session, cwd string, tasks []human
 		cwd = ""
 	}
 	took := s.durations(ctx)
-	sum := human.TasksSummary{Total: len(tasks), Tasks: make([]human.TaskSummary, len(tasks)), Risk: human.NoRisk}
+	all := make([]human.TaskSummary, len(tasks))
 	for i, t := range tasks {
-		one := human.TaskSummary{
-			Index: i + 1, ID: t.ID, Description: t.Description, Tool: t.Tool, Type: t.Type, Priority: t.Priority, ExpectedOutcome: t.ExpectedOutcome,
-		}
-		s.judge(ctx, &one, human.ToolCall{Tool: t.Tool, Args: t.Args, Cwd: cwd, SessionID: session})
-		if one.Seconds, one.Runs = took.of(t); one.Runs > 0 {
-			sum.Seconds += one.Seconds
-			sum.Estimated++
-			sum.Runs = max(sum.Runs, one.Runs)
-		}
-		if one.Writes {
-			sum.Writes++
-		}
-		if one.Risk.Level() > sum.Risk.Level() {
-			sum.Risk = one.Risk
-		}
-		sum.Tasks[i] = one
+		all[i] = human.TaskSummary{ID: t.ID, Description: t.Description, Tool: t.Tool, Type: t.Type, Priority: t.Priority, ExpectedOutcome: t.ExpectedOutcome}
+		s.judge(ctx, &all[i], human.ToolCall{Tool: t.Tool, Args: t.Args, Cwd: cwd, SessionID: session})
+		all[i].Seconds, all[i].Runs = took.of(t)
 	}
-	return sum
+	return human.Summarize(all)
 }
 
 // judge fills in what the gatekeeper thinks of a task. A task without a tool is the agent's own thinking, or no one knows.

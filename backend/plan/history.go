@@ -151,7 +151,7 @@ func (s *Service) History(ctx context.Context, by human.Actor, session string) (
 		h.Counts.count(r.op)
 		near = append(near, r)
 		h.Alike = append(h.Alike, Past{
-			OperationID: r.op.ID, Description: r.op.Description, AgentID: r.op.AgentID, Status: r.op.PlanStatus(), At: r.op.EndedAt(), Alike: share,
+			OperationID: r.op.ID, Description: r.op.Description, AgentID: r.op.AgentID, Status: r.op.PlanOutcome(), At: r.op.EndedAt(), Alike: share,
 			Changes: append([]human.TaskChange{}, r.changes...),
 		})
 	}
@@ -238,7 +238,7 @@ func usual(all []record, most int, has func(human.Task) bool) []UsualChange {
 }
 
 func (o *Outcomes) count(op human.Operation) {
-	switch op.PlanStatus() {
+	switch op.PlanOutcome() {
 	case human.PlanConfirmed:
 		o.Confirmed++
 		if op.Result.Plan != nil && op.Result.Plan.Auto {
@@ -246,6 +246,8 @@ func (o *Outcomes) count(op human.Operation) {
 		}
 	case human.PlanModified:
 		o.Modified++
+	case human.PlanSentBack:
+		o.SentBack++
 	case human.PlanCancelled:
 		o.Cancelled++
 	case human.PlanTimeout:

@@ -166,7 +166,7 @@ type Past struct {
 	OperationID human.OperationID  `json:"operation_id"`
 	Description string             `json:"description"`
 	AgentID     string             `json:"agent_id"`
-	Status      human.PlanStatus   `json:"status" enum:"pending,confirmed,modified,cancelled,timeout"`
+	Status      human.PlanStatus   `json:"status" enum:"pending,confirmed,modified,sent_back,cancelled,timeout"`
 	At          time.Time          `json:"at"`
 	Alike       float64            `json:"alike" doc:"0 to 1."`
 	Changes     []human.TaskChange `json:"changes"`
@@ -176,6 +176,7 @@ type Past struct {
 type Outcomes struct {
 	Confirmed int `json:"confirmed"`
 	Modified  int `json:"modified"`
+	SentBack  int `json:"sent_back" doc:"With words that say what to change; nothing of them ran."`
 	Cancelled int `json:"cancelled"`
 	Timeout   int `json:"timeout"`
 	Auto      int `json:"auto" doc:"Of confirmed: no operator was asked."`

@@ -189,6 +189,18 @@ func checkTasks(tasks []human.Task, field string, taken func(string) bool) ([]hu
 	return tasks, nil
 }
 
+// replaced checks the tasks that take the place of others: those of them stay as they were where they were not changed, and
+// a new one has an id that no task of the plan ever had.
+func replaced(was, now []human.Task, field string, taken func(string) bool) ([]human.Task, error) {
+	for i, t := range now {
+		if t.ID != "" && taken(t.ID) && !slices.ContainsFunc(was, func(o human.Task) bool { return o.ID == t.ID }) {
+			return nil, human.BadField(field, "task %d has the id %q of a task that was removed; leave the id of a new task out", i+1, human.OneLine(t.ID, 80))
+		}
+	}
+	now, err := checkTasks(now, field, taken)
+	return asWas(was, now), err
+}
+
 // question is what operators are asked about a plan.
 func (s *Service) question(ctx context.Context, sub Submission, tasks []human.Task, o Options) human.PlanQuestion {
 	cwd := cwdOf(sub.Context)
@@ -314,8 +326,22 @@ func (s *Service) Answer(ctx context.Context, by human.Actor, session string, r 
 		if !slices.Contains(q.Options, human.ModifyPlan) {
 			return op, human.Answer{}, human.Errorf(human.Denied, "plans cannot be changed (the setting plan.allow_task_modification is false); confirm or cancel this one")
 		}
-		if answer.Tasks, err = s.modified(q.Tasks, r, &answer); err != nil {
+		taken := func(id string) bool {
+			return slices.ContainsFunc(q.Tasks, func(t human.Task) bool { return t.ID == id })
+		}
+		if q.Of != "" {
+			whole, err := s.d.Queue.Get(ctx, by, q.Of)
+			if err != nil {
+				return op, human.Answer{}, err
+			}
+			taken = whole.UsedTask
+		}
+		if answer.Tasks, err = s.modified(q.Tasks, taken, r, &answer); err != nil {
 			return op, human.Answer{}, err
+		}
+		if len(answer.Tasks) > 0 {
+			sum := s.assess(ctx, op.SessionID, q.Cwd, answer.Tasks)
+			answer.Summary = &sum
 		}
 	default:
 		return op, human.Answer{}, human.BadField("action", "%q is not one of confirm, modify, cancel", human.OneLine(string(r.Action), 40))
@@ -324,7 +350,8 @@ func (s *Service) Answer(ctx context.Context, by human.Actor, session string, r 
 }
 
 // modified checks the tasks that a plan was changed into; none where words say what to change.
-func (s *Service) modified(was []human.Task, r Response, answer *human.PlanAnswer) ([]human.Task, error) {
+// taken says which ids were used.
+func (s *Service) modified(was []human.Task, taken func(string) bool, r Response, answer *human.PlanAnswer) ([]human.Task, error) {
 	if len(r.Tasks) == 0 {
 		if strings.TrimSpace(r.Message) == "" {
 			return nil, human.BadField("user_message", "is missing, and so are tasks; say what to change")
@@ -332,13 +359,10 @@ func (s *Service) modified(was []human.Task, r Response, answer *human.PlanAnswe
 		answer.TaskByTask = false
 		return nil, nil
 	}
-	tasks, err := checkTasks(r.Tasks, "modified_tasks", func(id string) bool {
-		return slices.ContainsFunc(was, func(t human.Task) bool { return t.ID == id })
-	})
+	tasks, err := replaced(was, r.Tasks, "modified_tasks", taken)
 	if err != nil {
 		return nil, err
 	}
-	tasks = asWas(was, tasks)
 	if answer.Changes = Compare(was, tasks, r.Moved...); len(answer.Changes) == 0 {
 		answer.Action = human.ConfirmPlan // nothing was changed after all
 		return nil, nil
@@ -540,7 +564,11 @@ func (s *Service) carry(ctx context.Context, op human.Operation, task human.Task
 		if slices.ContainsFunc(rest, func(t human.Task) bool { return t.ID == task.ID && t.Same(task.Task) }) && len(tasks) == 1 {
 			return nil
 		}
-		order = human.Order{Kind: human.Change, Tasks: rest, Changes: inRun(op.Run, Compare(waiting(op), rest)), Text: order.Text}
+		sum, err := s.withChange(ctx, op, rest)
+		if err != nil {
+			return err
+		}
+		order = human.Order{Kind: human.Change, Tasks: rest, Changes: inRun(op.Run, Compare(waiting(op), rest)), Summary: sum, Text: order.Text}
 	case human.PlanTimeout:
 		who = human.Actor{Role: human.System}
 		order = human.Order{Kind: human.Stop, Text: "No operator answered about the task \"" + human.OneLine(task.Description, 80) + "\" in time."}
@@ -589,6 +617,17 @@ func inRun(run *human.PlanRun, changes []human.TaskChange) []human.TaskChange {
 	return changes
 }
 
+// withChange is what a plan that runs comes to, once these are its tasks that wait.
+func (s *Service) withChange(ctx context.Context, op human.Operation, rest []human.Task) (*human.TasksSummary, error) {
+	q, err := op.PlanQuestion()
+	if err != nil {
+		return nil, err
+	}
+	run := human.PlanRun{State: op.Run.State, Tasks: slices.DeleteFunc(slices.Clone(op.Run.Tasks), func(t human.TaskRun) bool { return t.State == human.TaskWaiting })}
+	sum := s.assess(ctx, op.SessionID, q.Cwd, append(run.Left(), rest...))
+	return &sum, nil
+}
+
 // Order gives an order to the agent whose plan runs (P9).
 func (s *Service) Order(ctx context.Context, by human.Actor, session string, o human.Order) (Status, error) {
 	op, err := s.find(ctx, by, session)
@@ -606,16 +645,23 @@ func (s *Service) Order(ctx context.Context, by human.Actor, session string, o h
 		if !s.d.Options().Modify {
 			return Status{}, human.Errorf(human.Denied, "plans cannot be changed (the setting plan.allow_task_modification is false); skip tasks, or stop this one")
 		}
-		if o.Tasks, err = checkTasks(o.Tasks, "tasks", func(id string) bool { _, is := op.Run.Task(id); return is }); err != nil {
+		begun := func(id string) bool { t, is := op.Run.Task(id); return is && t.State != human.TaskWaiting }
+		if i := slices.IndexFunc(o.Tasks, func(t human.Task) bool { return begun(t.ID) }); i >= 0 {
+			t, _ := op.Run.Task(o.Tasks[i].ID)
+			return Status{}, human.Errorf(human.Conflict, "task %s is %s; only tasks that have not started can be changed", t.ID, t.State)
+		}
+		if o.Tasks, err = replaced(waiting(op), o.Tasks, "tasks", op.UsedTask); err != nil {
 			return Status{}, err
 		}
-		o.Tasks = asWas(waiting(op), o.Tasks)
 		if o.Changes = Compare(waiting(op), o.Tasks, o.Moved...); len(o.Changes) == 0 {
 			return Status{}, human.BadField("tasks", "are the same as the tasks that wait now")
 		}
 		o.Changes = inRun(op.Run, o.Changes)
+		if o.Summary, err = s.withChange(ctx, op, o.Tasks); err != nil {
+			return Status{}, err
+		}
 	} else {
-		o.Tasks = nil
+		o.Tasks, o.Summary = nil, nil
 	}
 	o.Moved = nil // the changes tell
 	if o.Kind != human.Skip {

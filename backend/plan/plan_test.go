@@ -537,6 +537,65 @@ func TestOrders(t *testing.T) {
 	wantKind(t, err, human.Denied, "operator")
 }
 
+// P7, P9: after an order, what a plan's status says of its tasks is what may run now; and a new task never has the id of one
+// that was removed, so that what was said of that one is not taken for it.
+func TestTheStatusIsOfTheTasksThereAre(t *testing.T) {
+	d := newFixture(t, nil)
+	read := func(id string) human.Task { return task(id, "Look at "+id, "grep") }
+	st := d.submit("s", task("t1", "Drop the table", "psql"), read("t2"), read("t3"))
+	if st.Summary.Risk != human.HighRisk {
+		t.Fatalf("submitted: %+v", st.Summary)
+	}
+	check := func(what string, st plan.Status, risk human.Risk, ids ...string) {
+		t.Helper()
+		is := func(list []human.Task) (ids []string) {
+			for _, t := range list {
+				ids = append(ids, t.ID)
+			}
+			return ids
+		}
+		var known []string
+		for _, t := range st.Summary.Tasks {
+			known = append(known, t.ID)
+		}
+		if !slices.Equal(is(st.Tasks), ids) || !slices.Equal(known, ids) || st.Summary.Total != len(ids) || st.Summary.Risk != risk {
+			t.Errorf("%s: tasks %v, summary of %v (%d), risk %s; want %v, %s", what, is(st.Tasks), known, st.Summary.Total, st.Summary.Risk, ids, risk)
+		}
+	}
+	st = d.respond(ada, "s", plan.Response{Action: human.ModifyPlan, Tasks: []human.Task{read("t2"), read("t3")}})
+	check("changed before it ran", st, human.NoRisk, "t2", "t3")
+	order := func(tasks ...human.Task) plan.Status {
+		t.Helper()
+		return must[plan.Status](t)(d.Order(t.Context(), ada, "s", human.Order{Kind: human.Change, Tasks: tasks}))
+	}
+	d.progress("s", "t2", human.TaskRunning)
+	check("one added", order(read("t3"), task("", "Drop the view", "psql")), human.HighRisk, "t2", "t3", "t4")
+	check("that one removed", order(read("t3")), human.NoRisk, "t2", "t3")
+	check("another added", order(read("t3"), task("", "Drop the index", "psql")), human.HighRisk, "t2", "t3", "t5")
+	check("skipped", must[plan.Status](t)(d.Order(t.Context(), ada, "s", human.Order{Kind: human.Skip, Task: "t5"})), human.NoRisk, "t2", "t3")
+	for _, id := range []string{"t1", "t4"} {
+		_, err := d.Order(t.Context(), ada, "s", human.Order{Kind: human.Change, Tasks: []human.Task{task(id, "Something else", "psql")}})
+		wantKind(t, err, human.Invalid, "was removed")
+	}
+	check("stopped", must[plan.Status](t)(d.Order(t.Context(), ada, "s", human.Order{Kind: human.Stop})), human.NoRisk, "t2")
+}
+
+// P9: task by task, a task that is added to the one asked about gets an id that no task of the plan has.
+func TestATaskAddedToOneOfAPlan(t *testing.T) {
+	d := newFixture(t, nil)
+	d.submit("s", task("t1", "Dump the database", "pg_dump"), task("t2", "Report", "write_file"))
+	d.respond(ada, "s", plan.Response{Action: human.ConfirmPlan, TaskByTask: true})
+	d.respond(ada, string(d.progress("s", "t1", human.TaskRunning).Asking), plan.Response{Action: human.ConfirmPlan})
+	d.progress("s", "t1", human.TaskRunning)
+	d.progress("s", "t1", human.TaskDone)
+	asked := d.progress("s", "t2", human.TaskRunning)
+	d.respond(ada, string(asked.Asking), plan.Response{Action: human.ModifyPlan, Tasks: []human.Task{task("", "Count rows", "grep"), task("t2", "Report", "write_file")}})
+	got := d.progress("s", "t2", human.TaskRunning)
+	if len(got.Run.Tasks) != 3 || got.Run.Tasks[1].Description != "Count rows" || got.Run.Tasks[1].ID != "t3" {
+		t.Errorf("the plan: %+v", got.Run.Tasks)
+	}
+}
+
 // A paused plan holds the agent that waits to begin, and lets it go when it continues.
 func TestPauseHoldsTheAgent(t *testing.T) {
 	d := newFixture(t, nil)
@@ -661,8 +720,22 @@ func TestHistory(t *testing.T) {
 	if len(h.Presets) != 1 || h.Presets[0].ID != preset.ID {
 		t.Errorf("presets %+v", h.Presets)
 	}
+	// Sent back with words: nothing of it ran, so it is no plan that was confirmed after a change.
+	back := d.submit("back", three...)
+	d.respond(ada, "back", plan.Response{Action: human.ModifyPlan, Message: "test the restore first"})
+	h = must[plan.History](t)(d.History(t.Context(), ada, "now"))
+	i := slices.IndexFunc(h.Alike, func(p plan.Past) bool { return p.OperationID == back.OperationID })
+	if h.Counts.SentBack != 1 || i < 0 || h.Alike[i].Status != human.PlanSentBack {
+		t.Errorf("sent back: counts %+v, alike %+v", h.Counts, h.Alike)
+	}
+	for status, n := range map[human.PlanStatus]int{human.PlanSentBack: 1, human.PlanModified: 3} {
+		list := must[queue.Page](t)(d.queue.List(t.Context(), ada, queue.Filter{Plan: status, Order: queue.Newest, Limit: 10}))
+		if len(list.Operations) != n || list.Operations[0].PlanOutcome() != status {
+			t.Errorf("%s: a list of %d", status, len(list.Operations))
+		}
+	}
 	s := must[plan.Statistics](t)(d.Statistics(t.Context(), ada, 7))
-	if s.Plans != 5 || s.Outcomes != (plan.Outcomes{Confirmed: 1, Modified: 3, Cancelled: 1}) || len(s.PerDay) != 7 || s.PerDay[6].Modified != 3 || s.Changes[0].Times != 3 {
+	if s.Plans != 6 || s.Outcomes != (plan.Outcomes{Confirmed: 1, Modified: 3, SentBack: 1, Cancelled: 1}) || len(s.PerDay) != 7 || s.PerDay[6].Modified != 3 || s.Changes[0].Times != 3 {
 		t.Errorf("statistics %+v", s)
 	}
 	if len(s.Tools) != 2 || s.Tools[0].Tool != "pg_dump" || s.Tools[0].Runs != 3 || s.Tools[1].Failed != 3 {

@@ -26,6 +26,13 @@ func StatusOf(op human.Operation) (Status, error) {
 	}
 	if tasks, may := op.Confirmed(); may {
 		st.Tasks = tasks
+		if a := op.Result.Plan; a.Summary != nil {
+			st.Summary = a.Summary
+		}
+	}
+	if op.Run != nil {
+		st.Tasks = op.Run.Left()
+		st.Summary = summaryOf(op.Run, q)
 	}
 	st.Question = question(op)
 	for _, v := range op.Votes {
@@ -48,6 +55,19 @@ func StatusOf(op human.Operation) (Status, error) {
 	}
 	st.Message = st.advice()
 	return st, nil
+}
+
+// summaryOf is what the tasks of a run come to that are not skipped.
+func summaryOf(run *human.PlanRun, q human.PlanQuestion) *human.TasksSummary {
+	known := q.Summary
+	if run.Summary != nil {
+		known = *run.Summary
+	}
+	left := run.Left()
+	sum := human.Summarize(slices.DeleteFunc(slices.Clone(known.Tasks), func(t human.TaskSummary) bool {
+		return !slices.ContainsFunc(left, func(o human.Task) bool { return o.ID == t.ID })
+	}))
+	return &sum
 }
 
 // question is what an operator asks the agent now; empty for nothing.

@@ -71,7 +71,7 @@ type Filter struct {
 	Kind      human.Kind
 	AgentID   string
 	SessionID string
-	Plan      human.PlanStatus // only plans, and of them those with this status
+	Plan      human.PlanStatus // only plans, and of them those with this PlanOutcome
 	Text      string           // full-text: all words, the last as a prefix; Chinese, Japanese and Korean by character
 	Since     time.Time        // updated at or after
 	When      When             // requested

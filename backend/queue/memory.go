@@ -236,7 +236,7 @@ func (item *memoryItem) advise(evidence, text string) {
 
 func outcome(op human.Operation) string {
 	if op.Kind == human.Plan && op.State.Terminal() {
-		return string(op.PlanStatus())
+		return string(op.PlanOutcome())
 	}
 	if op.Result != nil {
 		switch op.Result.Decision {

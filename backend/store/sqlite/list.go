@@ -131,7 +131,7 @@ func (s *Store) newList(f queue.Filter) (*list, error) {
 			return nil, nil
 		}
 		f.Kind = human.Plan
-		l.and(planStatus+" = ?", f.Plan)
+		l.and(planOutcome+" = ?", f.Plan)
 	}
 	var terms []string
 	if f.AgentID != "" {
@@ -176,12 +176,13 @@ func (s *Store) newList(f queue.Filter) (*list, error) {
 	return l, nil
 }
 
-// planStatus is human.Operation.PlanStatus of a row.
-const planStatus = `CASE
+// planOutcome is human.Operation.PlanOutcome of a row.
+const planOutcome = `CASE
 	WHEN o.state IN ('cancelled', 'declined') THEN
 		iif(json_extract(o.data, '$.overdue') AND json_extract(o.data, '$.ended.by.role') = 'system', 'timeout', 'cancelled')
 	WHEN o.state = 'completed' THEN
-		CASE json_extract(o.data, '$.result.plan.action') WHEN 'confirm' THEN 'confirmed' WHEN 'modify' THEN 'modified' ELSE 'cancelled' END
+		CASE json_extract(o.data, '$.result.plan.action') WHEN 'confirm' THEN 'confirmed' 
+			WHEN 'modify' THEN iif(json_array_length(o.data, '$.result.plan.tasks') > 0, 'modified', 'sent_back') ELSE 'cancelled' END
 	ELSE 'pending' END`
 
 func (l *list) and(condition string, args ...any) {

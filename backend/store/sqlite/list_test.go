@@ -218,7 +218,7 @@ func model(ops []human.Operation, words map[human.OperationID][]string, f queue.
 	var hits []numbered
 	for n, op := range ops {
 		if len(f.States) > 0 && !slices.Contains(f.States, op.State) || f.Open && op.State.Terminal() || f.Kind != "" && op.Kind != f.Kind ||
-			f.Plan != "" && (op.Kind != human.Plan || op.PlanStatus() != f.Plan) ||
+			f.Plan != "" && (op.Kind != human.Plan || op.PlanOutcome() != f.Plan) ||
 			f.AgentID != "" && op.AgentID != f.AgentID || !f.Since.IsZero() && op.UpdatedAt.Before(f.Since) {
 			continue
 		}
@@ -244,13 +244,13 @@ func model(ops []human.Operation, words map[human.OperationID][]string, f queue.
 	return ids
 }
 
-var planStatuses = []human.PlanStatus{human.PlanPending, human.PlanConfirmed, human.PlanModified, human.PlanCancelled, human.PlanTimeout}
+var planStatuses = []human.PlanStatus{human.PlanPending, human.PlanConfirmed, human.PlanModified, human.PlanSentBack, human.PlanCancelled, human.PlanTimeout}
 
 // The list knows a plan's status as the plan does (P3).
 func TestPlansByStatus(t *testing.T) {
 	h := newHistory(t, Options{})
-	answered := func(action human.PlanAction, decision human.Decision) human.Event {
-		return human.Event{Type: human.Finished, By: ann, Answer: &human.Answer{Decision: decision, HumanInput: "so", Plan: &human.PlanAnswer{Action: action}}}
+	answered := func(action human.PlanAction, decision human.Decision, tasks ...human.Task) human.Event {
+		return human.Event{Type: human.Finished, By: ann, Answer: &human.Answer{Decision: decision, HumanInput: "so", Plan: &human.PlanAnswer{Action: action, Tasks: tasks}}}
 	}
 	system := human.Actor{Role: human.System}
 	var ops []human.Operation
@@ -262,6 +262,7 @@ func TestPlansByStatus(t *testing.T) {
 		{answered(human.ConfirmPlan, human.Approved)},
 		{{Type: human.Expired}, answered(human.ConfirmPlan, human.Approved)},
 		{answered(human.ModifyPlan, human.Approved)},
+		{answered(human.ModifyPlan, human.Approved, human.Task{ID: "t1", Description: "Look"})},
 		{answered(human.CancelPlan, human.Refused)},
 		{done("no plan in it")},
 		{declined("not mine")},

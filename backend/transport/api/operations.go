@@ -108,7 +108,7 @@ type (
 	ListInput struct {
 		State   []string   `query:"state" enum:"open,closed,pending,claimed,in_progress,waiting_input,completed,cancelled,declined" doc:"One or more, with commas."`
 		Kind    human.Kind `query:"action_type"`
-		Plan    string     `query:"plan_status" enum:"pending,confirmed,modified,cancelled,timeout" doc:"Only plans, and of them those that stand like this."`
+		Plan    string     `query:"plan_status" enum:"pending,confirmed,modified,sent_back,cancelled,timeout" doc:"Only plans, and of them those that stand like this; sent_back: with words that say what to change."`
 		AgentID string     `query:"agent_id" doc:"For operators; an agent sees its own."`
 		Text    string     `query:"q" maxLength:"500" doc:"Full text: all words, the last as a prefix."`
 		Order   string     `query:"order" enum:"newest,urgent,recent" doc:"By creation (absent), by urgency and age, or by last change."`

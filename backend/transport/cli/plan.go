@@ -163,7 +163,7 @@ func planLine(op human.Operation, now time.Time) string {
 		}
 		stands = fmt.Sprintf("%s %d/%d", op.Run.State, over, len(op.Run.Tasks))
 	case op.State.Terminal():
-		stands = string(op.PlanStatus())
+		stands = strings.ReplaceAll(string(op.PlanOutcome()), "_", " ")
 	case op.ExpiresAt != nil:
 		stands = span(op.ExpiresAt.Sub(now)) + " left"
 	}

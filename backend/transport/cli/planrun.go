@@ -239,7 +239,7 @@ func (s *shell) showStatistics(st plan.Statistics) error {
 	for _, line := range []struct {
 		name string
 		n    int
-	}{{"confirmed", o.Confirmed}, {"  of these automatically", o.Auto}, {"changed", o.Modified}, {"cancelled", o.Cancelled}, {"timed out", o.Timeout}} {
+	}{{"confirmed", o.Confirmed}, {"  of these automatically", o.Auto}, {"changed", o.Modified}, {"sent back", o.SentBack}, {"cancelled", o.Cancelled}, {"timed out", o.Timeout}} {
 		share := ""
 		if st.Plans > 0 {
 			share = fmt.Sprintf("%.0f %%", 100*float64(line.n)/float64(st.Plans))

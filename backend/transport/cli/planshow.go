@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -197,7 +198,7 @@ func (p *planDesk) history(ctx context.Context) string {
 	for _, count := range []struct {
 		n    int
 		word string
-	}{{h.Counts.Confirmed, "confirmed"}, {h.Counts.Modified, "changed"}, {h.Counts.Cancelled, "cancelled"}, {h.Counts.Timeout, "timed out"}} {
+	}{{h.Counts.Confirmed, "confirmed"}, {h.Counts.Modified, "changed"}, {h.Counts.SentBack, "sent back"}, {h.Counts.Cancelled, "cancelled"}, {h.Counts.Timeout, "timed out"}} {
 		if n += count.n; count.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count.n, count.word))
 		}
@@ -274,7 +275,10 @@ func plainText(text string) string {
 
 // planCode is the exit code that tells a script how a plan stands.
 func planCode(st plan.Status) int {
+	changed := st.Run != nil && slices.ContainsFunc(st.Run.Orders, func(o human.GivenOrder) bool { return o.Kind == human.Change || o.Kind == human.Skip })
 	switch {
+	case changed && len(st.Tasks) > 0:
+		return exitChanged
 	case st.Status == human.PlanConfirmed:
 		return exitYes
 	case st.Status == human.PlanModified && len(st.Tasks) > 0:

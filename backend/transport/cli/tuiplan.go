@@ -115,7 +115,7 @@ func (p *readout) past(h plan.History) {
 	for _, c := range []struct {
 		n    int
 		word pair
-	}{{h.Counts.Confirmed, pair{"%d confirmed", "确认 %d 次"}}, {h.Counts.Modified, pair{"%d changed", "修改 %d 次"}}, {h.Counts.Cancelled, pair{"%d canceled", "取消 %d 次"}}, {h.Counts.Timeout, pair{"%d timed out", "超时 %d 次"}}} {
+	}{{h.Counts.Confirmed, pair{"%d confirmed", "确认 %d 次"}}, {h.Counts.Modified, pair{"%d changed", "修改 %d 次"}}, {h.Counts.SentBack, pair{"%d sent back", "退回 %d 次"}}, {h.Counts.Cancelled, pair{"%d canceled", "取消 %d 次"}}, {h.Counts.Timeout, pair{"%d timed out", "超时 %d 次"}}} {
 		if c.n > 0 {
 			parts = append(parts, p.t(c.word[0], c.word[1], c.n))
 		}

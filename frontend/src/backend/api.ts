@@ -3,7 +3,7 @@ import { PlansApi } from './plans';
 import { RunsApi } from './runs';
 import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
-import type { PlanStatus } from '../lib/planwire';
+import type { PlanOutcome } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
   Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification, View,
@@ -12,7 +12,7 @@ import type {
 export interface Query extends Omit<Counted, 'action_type'> {
   state?: State | 'open' | 'closed' | '';
   action_type?: Kind | '';
-  plan_status?: PlanStatus | '';
+  plan_status?: PlanOutcome | '';
   agent_id?: string;
   q?: string;
   limit?: number;

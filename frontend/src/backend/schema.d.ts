@@ -3707,6 +3707,11 @@ export interface components {
             day: string;
             /** Format: int64 */
             modified: number;
+            /**
+             * Format: int64
+             * @description With words that say what to change; nothing of them ran.
+             */
+            sent_back: number;
             /** Format: int64 */
             timeout: number;
         };
@@ -4403,6 +4408,8 @@ export interface components {
             task_id?: string;
             /** @description Of change: every task that is still to run, in order. */
             tasks?: components["schemas"]["Task"][];
+            /** @description Of change: what the whole plan comes to with it. */
+            tasks_summary?: components["schemas"]["TasksSummary"];
             /** @description Words for the agent. */
             text?: string;
         };
@@ -5141,6 +5148,8 @@ export interface components {
             task_id?: string;
             /** @description Of change: every task that is still to run, in order. */
             tasks?: components["schemas"]["Task"][];
+            /** @description Of change: what the whole plan comes to with it. */
+            tasks_summary?: components["schemas"]["TasksSummary"];
             /** @description Words for the agent. */
             text?: string;
         };
@@ -5156,6 +5165,11 @@ export interface components {
             confirmed: number;
             /** Format: int64 */
             modified: number;
+            /**
+             * Format: int64
+             * @description With words that say what to change; nothing of them ran.
+             */
+            sent_back: number;
             /** Format: int64 */
             timeout: number;
         };
@@ -5237,7 +5251,7 @@ export interface components {
             description: string;
             operation_id: string;
             /** @enum {string} */
-            status: "pending" | "confirmed" | "modified" | "cancelled" | "timeout";
+            status: "pending" | "confirmed" | "modified" | "sent_back" | "cancelled" | "timeout";
         };
         PastCall: {
             call: string;
@@ -5310,6 +5324,8 @@ export interface components {
             task_by_task?: boolean;
             /** @description Every task that may run, in order; none where human_input says what to change. */
             tasks?: components["schemas"]["Task"][];
+            /** @description Of modify with tasks: what they come to. */
+            tasks_summary?: components["schemas"]["TasksSummary"];
         };
         PlanRun: {
             /** @description What operators ordered meanwhile, in order. */
@@ -5318,6 +5334,8 @@ export interface components {
             state: "waiting" | "running" | "paused" | "stopped" | "finished";
             /** @description All that are to run or have run, in order. */
             tasks: components["schemas"]["TaskRun"][];
+            /** @description What the tasks come to that are not skipped; absent where they are those that the agent submitted. */
+            tasks_summary?: components["schemas"]["TasksSummary"];
         };
         PlanTasks: {
             tasks: components["schemas"]["Task"][];
@@ -8673,8 +8691,8 @@ export interface operations {
                 /** @description One or more, with commas. */
                 state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
                 action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
-                /** @description Only plans, and of them those that stand like this. */
-                plan_status?: "pending" | "confirmed" | "modified" | "cancelled" | "timeout";
+                /** @description Only plans, and of them those that stand like this; sent_back: with words that say what to change. */
+                plan_status?: "pending" | "confirmed" | "modified" | "sent_back" | "cancelled" | "timeout";
                 /** @description For operators; an agent sees its own. */
                 agent_id?: string;
                 /** @description Full text: all words, the last as a prefix. */
@@ -8810,8 +8828,8 @@ export interface operations {
                 /** @description One or more, with commas. */
                 state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
                 action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
-                /** @description Only plans, and of them those that stand like this. */
-                plan_status?: "pending" | "confirmed" | "modified" | "cancelled" | "timeout";
+                /** @description Only plans, and of them those that stand like this; sent_back: with words that say what to change. */
+                plan_status?: "pending" | "confirmed" | "modified" | "sent_back" | "cancelled" | "timeout";
                 /** @description For operators; an agent sees its own. */
                 agent_id?: string;
                 /** @description Full text: all words, the last as a prefix. */

@@ -159,6 +159,8 @@ export type Proposal = Schemas['Proposal'];
 
 // Plans.
 export type PlanStatus = PlanView['status'];
+/** How a plan stands, as people are told it. */
+export type PlanOutcome = PlanStatus | 'sent_back';
 export type PlanAction = PlanAnswer['action'];
 export type Task = Schemas['Task'];
 export type TaskSummary = Schemas['TaskSummary'];

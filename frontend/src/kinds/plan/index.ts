@@ -26,6 +26,7 @@ export const plan: KindDefinition = {
       { value: '', label: m.history_any_outcome },
       { value: 'confirmed', label: m.planrun_outcome_confirmed },
       { value: 'modified', label: m.planrun_outcome_modified },
+      { value: 'sent_back', label: m.planrun_outcome_sent_back },
       { value: 'cancelled', label: m.outcome_cancelled },
       { value: 'timeout', label: m.outcome_timeout },
     ],

@@ -259,8 +259,8 @@ describe('the words of a plan', () => {
   });
 
   it('tell what was decided before', () => {
-    const history = (counts: object) => historySentence({ alike: [], usual: [], presets: [], counts: { confirmed: 0, modified: 0, cancelled: 0, timeout: 0, auto: 0, ...counts } });
-    expect(both(() => history({ modified: 3, cancelled: 1 }))).toEqual(['4 similar plans: 3 confirmed with changes, 1 canceled.', '4 个类似计划：3 个修改后确认、1 个取消。']);
+    const history = (counts: object) => historySentence({ alike: [], usual: [], presets: [], counts: { confirmed: 0, sent_back: 0, modified: 0, cancelled: 0, timeout: 0, auto: 0, ...counts } });
+    expect(both(() => history({ modified: 1, sent_back: 2, cancelled: 1 }))).toEqual(['4 similar plans: 1 confirmed with changes, 2 sent back, 1 canceled.', '4 个类似计划：1 个修改后确认、2 个退回修改、1 个取消。']);
     expect(history({ confirmed: 3, auto: 3 })).toBe('3 similar plans: 3 confirmed automatically.');
     expect(history({})).toBe('');
     expect(both(() => usualSentence({ change: 'added', text: 'a restore test', times: 2 }))).toEqual(['Common change: adding “a restore test” (2 times).', '常见修改：添加“a restore test”（2 次）。']);

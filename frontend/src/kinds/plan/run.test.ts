@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { begun, changeable, known, left, questionOfPlan, silentSince, spanOf, statusOf, tally, withContent, took, weighty } from './run';
+import { begun, changeable, known, left, outcomeOf, questionOfPlan, silentSince, spanOf, statusOf, tally, withContent, took, weighty } from './run';
+import { planOutcome } from './runwords';
 import { underWay } from '../../lib/life';
 import { at, noon, samplePlan, sampleRun } from './run.testing';
 import type { Answer } from '../../lib/wire';
@@ -22,6 +23,11 @@ describe('where a plan stands', () => {
     // A new plan of the session took its place: nobody was late.
     ['cancelled', samplePlan({ state: 'cancelled', result: undefined, ended: { by: system, at: at(1) } })],
   ])('%s', (status, op) => expect(statusOf(op)).toBe(status));
+
+  it('was sent back where words say what to change, and changed where tasks do', () => {
+    const tasks = sampleRun().tasks.map(({ id, description }) => ({ id, description }));
+    expect([answered({ plan: { action: 'modify' } }), answered({ plan: { action: 'modify', tasks } })].map((op) => [outcomeOf(op), planOutcome(op)])).toEqual([['sent_back', 'sent back'], ['modified', 'changed']]);
+  });
 
   it('is under way until it is stopped or every task has ended', () => {
     const states = ['waiting', 'running', 'paused', 'stopped', 'finished'] as const;

@@ -1,4 +1,4 @@
-import type { GivenOrder, PlanQuestion, PlanRun, PlanStatus, Task, TaskChange, TaskRun, TaskSummary, TasksSummary } from '../../lib/planwire';
+import type { GivenOrder, PlanOutcome, PlanQuestion, PlanRun, PlanStatus, Task, TaskChange, TaskRun, TaskSummary, TasksSummary } from '../../lib/planwire';
 import { underWay } from '../../lib/life';
 import { between } from '../../lib/time';
 import type { Operation, Presence } from '../../lib/wire';
@@ -9,6 +9,12 @@ export function statusOf(op: Operation): PlanStatus {
   if (op.state !== 'completed') return 'pending';
   const action = op.result?.plan?.action ?? (op.result?.decision === 'approve' ? 'confirm' : 'cancel');
   return action === 'confirm' ? 'confirmed' : action === 'modify' ? 'modified' : 'cancelled';
+}
+
+/** How a plan ended, as people are told: apart from plans that were changed, those that words sent back. */
+export function outcomeOf(op: Operation): PlanOutcome {
+  const status = statusOf(op);
+  return status === 'modified' && !op.result?.plan?.tasks?.length ? 'sent_back' : status;
 }
 
 /** What a plan asked for; null until the operation's details are here. */

@@ -1,7 +1,7 @@
 import { getContext, setContext } from 'svelte';
-import { known, questionOfPlan, tally, silentSince, statusOf } from './run';
+import { known, questionOfPlan, tally, silentSince } from './run';
 import { underWay } from '../../lib/life';
-import type { Order, PlanRun, TasksSummary, TaskSummary } from '../../lib/planwire';
+import type { Order, PlanRun, TaskSummary } from '../../lib/planwire';
 import type { Operation } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
@@ -19,15 +19,12 @@ export class PlanRunning {
   trouble = $state('');
   /** The tasks that have not begun, while they are being changed. */
   change = $state.raw<PlanChange | null>(null);
-  /** What was learned of tasks that were not in the plan as it was handed in. */
-  #learned = $state.raw<TasksSummary | undefined>(undefined);
-  #asked = '';
 
   readonly op = $derived.by<Operation | undefined>(() => this.app.operations.all.get(this.id));
   readonly run = $derived.by<PlanRun | undefined>(() => this.op?.run);
   readonly active = $derived.by<boolean>(() => !!this.op && underWay(this.op));
   readonly paused = $derived.by<boolean>(() => this.run?.state === 'paused');
-  readonly about = $derived.by<Map<string, TaskSummary>>(() => known([this.op && questionOfPlan(this.op)?.tasks_summary, this.#learned]));
+  readonly about = $derived.by<Map<string, TaskSummary>>(() => known([this.op && questionOfPlan(this.op)?.tasks_summary, this.run?.tasks_summary]));
   readonly silent = $derived.by<string | null>(() => (this.op ? silentSince(this.op, this.app.operations.presence.get(this.id), this.about, ticker.now) : null));
 
   readonly canChange = $derived.by<boolean>(() => !!this.run && tally(this.run).waiting > 0 && !!this.op && !!questionOfPlan(this.op)?.options.includes('modify'));
@@ -36,24 +33,6 @@ export class PlanRunning {
     private readonly app: AppState,
     readonly id: string,
   ) {}
-
-  /** Asks what the tasks come to that an operator added or changed, once for each list of them. */
-  async learn(): Promise<void> {
-    const { op, run } = this;
-    if (!op || !run) return;
-    const changed = statusOf(op) === 'modified' || run.orders.some((order) => order.order === 'change');
-    const tasks = run.tasks.map(({ state: _s, began_at: _b, ended_at: _e, note: _n, skipped_by: _k, ...task }) => task);
-    const asked = JSON.stringify(tasks);
-    if (!changed || asked === this.#asked) return;
-    this.#asked = asked;
-    try {
-      const summary = await this.app.api.plans.assess(this.id, tasks);
-      if (this.#asked === asked) this.#learned = summary;
-    } catch {
-      // Without it a task has no estimate; nothing else hangs on it.
-      this.#asked = '';
-    }
-  }
 
   /** Gives an order, with the words that were written for the agent. Returns whether it was taken. */
   async order(order: Order): Promise<boolean> {

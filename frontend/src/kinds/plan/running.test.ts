@@ -59,19 +59,12 @@ describe('a plan that runs', () => {
     expect(running.commands(() => undefined).map((command) => command.when())).toEqual([false, false, false, false, false]);
   });
 
-  it('asks what changed tasks come to, once for each list of them', async () => {
-    const summary = (seconds: number): TasksSummary => ({ total_tasks: 1, risk_level: 'low', writes: 0, estimated_tasks: 1, runs: 1, tasks: [{ index: 4, id: 't4', description: 'Test it', tool: 'sh', risk_level: 'low', estimated_seconds: seconds }] });
-    assess.mockResolvedValue(summary(60));
-    await running.learn();
-    expect(assess).not.toHaveBeenCalled();
+  it('knows what tasks come to that an operator added', () => {
     const run = sampleRun();
     run.tasks.push({ id: 't4', description: 'Test it', tool_name: 'sh', state: 'waiting' });
-    stands({ version: 2, run: { ...run, orders: [{ order: 'change', by: { role: 'operator', name: 'mei' }, at: at(9) }] } });
-    await running.learn();
-    stands({ version: 3, run: { ...run, tasks: run.tasks.with(0, { ...(run.tasks[0] as TaskRun), state: 'running', began_at: at(10) }), orders: [{ order: 'change', by: { role: 'operator', name: 'mei' }, at: at(9) }] } });
-    await running.learn();
-    expect(assess.mock.calls).toEqual([['op_1', [...tasks, { id: 't4', description: 'Test it', tool_name: 'sh' }]]]);
-    expect([running.about.get('t1')?.estimated_seconds, running.about.get('t4')?.estimated_seconds]).toEqual([540, 60]);
+    const summary: TasksSummary = { total_tasks: 1, risk_level: 'high', writes: 0, estimated_tasks: 1, runs: 1, tasks: [{ index: 4, id: 't4', description: 'Test it', tool: 'sh', risk_level: 'high', estimated_seconds: 60 }] };
+    stands({ version: 2, run: { ...run, tasks_summary: summary, orders: [{ order: 'change', by: { role: 'operator', name: 'mei' }, at: at(9) }] } });
+    expect([running.about.get('t1')?.estimated_seconds, running.about.get('t4')?.estimated_seconds, running.about.get('t4')?.risk_level]).toEqual([540, 60, 'high']);
   });
 });
 

@@ -1,21 +1,13 @@
 import { m } from '../../paraglide/messages';
-import { placeOf, statusOf, tally, weighty } from './run';
+import { outcomeOf, placeOf, statusOf, tally, weighty } from './run';
+import { statusWord } from './words';
 import type { GivenOrder, PlanRun, TaskChange } from '../../lib/planwire';
 import type { Operation, TimelineEvent } from '../../lib/wire';
 
 /** What came of a plan, in a word. */
 export function planOutcome(op: Operation): string {
   if (op.result?.plan?.auto) return m.planrun_outcome_auto();
-  switch (statusOf(op)) {
-    case 'confirmed':
-      return m.planrun_outcome_confirmed();
-    case 'modified':
-      return m.planrun_outcome_modified();
-    case 'timeout':
-      return m.outcome_timeout();
-    default:
-      return m.outcome_cancelled();
-  }
+  return statusWord(outcomeOf(op));
 }
 
 type By = (own: () => string, other: (of: { name: string }) => string) => string;

@@ -1,5 +1,5 @@
 import { riskLevel } from '../../lib/verdict';
-import type { ChangeKind, PlanHistory, PlanStatus, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../../lib/planwire';
+import type { ChangeKind, PlanHistory, PlanOutcome, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../../lib/planwire';
 import { m } from '../../paraglide/messages';
 import { language } from '../../state/locale.svelte';
 import { effectSentence } from '../../state/effectwording';
@@ -69,18 +69,18 @@ export function careOf(tasks: readonly { place: number; known: TaskSummary }[]):
 }
 
 /** How a plan ended, in a word. */
-export function statusWord(status: PlanStatus): string {
-  return { pending: m.state_pending, confirmed: m.planrun_outcome_confirmed, modified: m.planrun_outcome_modified, cancelled: m.outcome_cancelled, timeout: m.outcome_timeout }[status]();
+export function statusWord(status: PlanOutcome): string {
+  return { pending: m.state_pending, confirmed: m.planrun_outcome_confirmed, modified: m.planrun_outcome_modified, sent_back: m.planrun_outcome_sent_back, cancelled: m.outcome_cancelled, timeout: m.outcome_timeout }[status]();
 }
 
 /** What was decided for plans like this one; '' where there was none. */
 export function historySentence({ counts }: PlanHistory): string {
-  const { confirmed = 0, modified = 0, cancelled = 0, timeout = 0, auto = 0 } = counts;
+  const { confirmed = 0, modified = 0, sent_back: back = 0, cancelled = 0, timeout = 0, auto = 0 } = counts;
   const how: [number, (of: { n: number }) => string][] = [
-    [modified, m.plan_hist_modified], [confirmed - auto, m.plan_hist_confirmed], [auto, m.plan_hist_auto], [cancelled, m.plan_hist_cancelled], [timeout, m.plan_hist_timeout],
+    [modified, m.plan_hist_modified], [back, m.plan_hist_sent_back], [confirmed - auto, m.plan_hist_confirmed], [auto, m.plan_hist_auto], [cancelled, m.plan_hist_cancelled], [timeout, m.plan_hist_timeout],
   ];
   const parts = how.flatMap(([count, say]) => (count > 0 ? [say({ n: count })] : []));
-  const n = confirmed + modified + cancelled + timeout;
+  const n = confirmed + modified + back + cancelled + timeout;
   return n ? m.plan_hist_line({ n, parts: parts.join(m.list_comma()) }) : '';
 }
 
