@@ -197,7 +197,7 @@ type Record struct {
 	Text     string              `json:"text,omitempty"`     // words that go with it
 	Use      *ToolUse            `json:"use,omitempty"`      // a call that is about to run
 	Done     *CallDone           `json:"done,omitempty"`     // what came of it
-	Outcome  string              `json:"outcome,omitempty"`  // of done: done, failed, refused
+	Outcome  string              `json:"outcome,omitempty"`  // of done: done, failed, refused; of finish: done, failed
 	Spent    *Spent              `json:"spent,omitempty"`    // so far
 	Result   *Result             `json:"result,omitempty"`
 	Cut      *Cut                `json:"cut,omitempty"`
@@ -220,13 +220,30 @@ const (
 	ChangeRecord   RecordKind = "change"   // Tasks, Text: an operator changed the plan while it ran
 	UseRecord      RecordKind = "use"      // Use, Task: before a call
 	DoneRecord     RecordKind = "done"     // Done, Outcome, Task, Spent: after it, or where it did not run
+	FinishRecord   RecordKind = "finish"   // Done, Text, Outcome: the model says that the run is done or failed
 	EndRecord      RecordKind = "end"      // Result
 	ResumeRecord   RecordKind = "resume"   // Run: a run that was broken off, or has ended and is not over, continues
 )
 
+// An Ending is why a run ended, or a conversation stands where it does.
+type Ending string
+
+// The endings. A run whose ending is done or denied cannot be resumed.
+const (
+	EndDone        Ending = "done"
+	EndFailed      Ending = "failed"      // the task could not be done
+	EndNeedsInput  Ending = "needs_input" // it asks, and there is no one who can be asked
+	EndDenied      Ending = "denied"      // an operator ended it, or its plan was not confirmed in time
+	EndInterrupted Ending = "interrupted" // by a signal or a limit, or because the model or Deskbell did not answer
+)
+
+// Over says whether what ended like this cannot be resumed.
+func (e Ending) Over() bool { return e == EndDone || e == EndDenied }
+
 // A Result is how a run ended.
 type Result struct {
 	RunID   string          `json:"run_id"`
+	Ending  Ending          `json:"ending" enum:"done,failed,needs_input,denied,interrupted"`
 	Status  Status          `json:"status" enum:"completed,failed,waiting_input"`
 	Message string          `json:"message" doc:"For people: what came of it; of a failed run why, and how far it came."`
 	Prompt  string          `json:"prompt,omitempty" doc:"Of waiting_input: what the agent asks."`

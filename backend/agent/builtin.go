@@ -36,6 +36,13 @@ var (
 			`"expected_outcome":{"type":"string","description":"How one sees that it worked."}` +
 			`},"required":["description"]}}},"required":["message","tasks"],"additionalProperties":false}`),
 	}
+	finishSpec = ToolSpec{
+		Name: finishRun,
+		Description: "Say that you have finished, as the last thing you do: done, or failed where what you were asked for could not be done, or not all of it. " +
+			"To ask for something, call " + askHuman + " instead.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"outcome":{"type":"string","enum":["done","failed"]},` +
+			`"note":{"type":"string","description":"For the person: what came of it, in a few sentences; of failed, why, and what would help."}},"required":["outcome","note"],"additionalProperties":false}`),
+	}
 	endTaskSpec = ToolSpec{
 		Name:        endTask,
 		Description: "Say that the task you were told to do has ended: done, or failed where it cannot be done. The rest of a plan with a failed task does not run.",
@@ -73,7 +80,7 @@ How to work:
 `)
 	}
 	b.WriteString(`- Where a call fails, fix it or find another way. Where one was blocked or denied, do not try to get the same result another way.
-- Never say that something was done that no tool has done. At the end say in a few sentences what came of it.
+- Never say that something was done that no tool has done. At the end call finish, and say in a few sentences what came of it.
 - Write in the language that the task is written in.
 
 ` + dataRule)
@@ -144,7 +151,7 @@ func needsArgs(spec ToolSpec) bool {
 	return json.Unmarshal(spec.Schema, &schema) == nil && len(schema.Required) > 0
 }
 
-// ended reads a call of end_task.
+// ended reads a call of end_task or finish.
 func ended(args json.RawMessage) (p human.TaskProgress, err error) {
 	var in struct {
 		Outcome string `json:"outcome"`
@@ -153,5 +160,5 @@ func ended(args json.RawMessage) (p human.TaskProgress, err error) {
 	if err := json.Unmarshal(args, &in); err != nil || !slices.Contains([]string{OutcomeDone, OutcomeFailed}, in.Outcome) {
 		return p, human.Errorf(human.Invalid, "The outcome must be done or failed.")
 	}
-	return human.TaskProgress{State: human.TaskState(in.Outcome), Note: human.OneLine(in.Note, 300)}, nil
+	return human.TaskProgress{State: human.TaskState(in.Outcome), Note: in.Note}, nil
 }

@@ -30,6 +30,15 @@ func (x *execution) takeCall(ctx context.Context, left []ToolUse) error {
 			return no("Nothing was asked: give the question.")
 		}
 		return x.keep(ctx, Record{Kind: UseRecord, Use: &use})
+	case use.Name == finishRun:
+		p, err := ended(use.Args)
+		if err != nil {
+			return no(human.SafeText(err))
+		}
+		if x.current != nil {
+			return no("Task " + x.current.ID + " has not ended: call " + endTask + " first.")
+		}
+		return x.keep(ctx, Record{Kind: FinishRecord, Done: &CallDone{CallID: use.ID, Text: "Noted."}, Outcome: string(p.State), Text: cmp.Or(strings.TrimSpace(p.Note), nothing)})
 	case use.Name == endTask && x.deps.Plans != nil:
 		if x.current == nil {
 			return no("There is no task to end: none has begun.")
@@ -38,7 +47,7 @@ func (x *execution) takeCall(ctx context.Context, left []ToolUse) error {
 		if err != nil {
 			return no(human.SafeText(err))
 		}
-		p.Task = x.current.ID
+		p.Task, p.Note = x.current.ID, human.OneLine(p.Note, 300)
 		return x.keep(ctx, Record{Kind: DoneRecord, Done: &CallDone{CallID: use.ID, Text: "Noted."}, Task: p.Task, Progress: &p})
 	case use.Name == proposePlan && x.deps.Plans != nil:
 		p, err := proposed(use.Args, x.box)
@@ -86,7 +95,7 @@ func (x *execution) perform(ctx context.Context, use ToolUse) error {
 		}
 	}
 	if err := x.work.over(); err != nil {
-		return x.fail(ctx, false, sentence(human.SafeText(err)))
+		return x.fail(ctx, EndInterrupted, sentence(human.SafeText(err)))
 	}
 	if err := x.before(ctx, u); err != nil {
 		return err

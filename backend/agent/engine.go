@@ -27,15 +27,15 @@ func NewEngine(deps Deps) (*Engine, error) {
 		return nil, err
 	}
 	if deps.Judge == nil {
-		deps.Judge = StructuredJudge{} // ask_human says so; a greeting at the end of a run must ring nobody
+		deps.Judge = StructuredJudge{Otherwise: WordsJudge{}}
 	}
 	e := &Engine{deps: deps}
 	var err error
 	may := func(c Category) bool { return len(deps.About.Categories) == 0 || deps.About.has(c) }
-	if e.box, err = newToolbox(deps.Tools, may, proposePlan, askHuman, endTask); err != nil {
+	if e.box, err = newToolbox(deps.Tools, may, proposePlan, askHuman, endTask, finishRun); err != nil {
 		return nil, err
 	}
-	e.offers = append(slices.Clone(e.box.specs), askHumanSpec)
+	e.offers = append(slices.Clone(e.box.specs), askHumanSpec, finishSpec)
 	if deps.Plans != nil {
 		e.offers = append(e.offers, proposePlanSpec, endTaskSpec)
 	}
@@ -129,7 +129,7 @@ func (rec Record) whole() bool {
 		return rec.Doing != nil || rec.Progress != nil
 	case UseRecord:
 		return rec.Use != nil
-	case DoneRecord:
+	case DoneRecord, FinishRecord:
 		return rec.Done != nil
 	case CutRecord:
 		return rec.Cut != nil
@@ -158,7 +158,7 @@ func (e *Engine) execution(r *run, info RunInfo) *execution {
 
 func (x *execution) brokenOff(ctx context.Context, err error) (Result, error) {
 	x.stopped(ctx, "The agent was stopped in the middle of it.")
-	res := x.result(NotDone, "The run was broken off; it can be resumed. "+x.soFar())
+	res := x.result(NotDone, EndInterrupted, "The run was broken off; it can be resumed. "+x.soFar())
 	return res, err
 }
 
@@ -277,8 +277,8 @@ func (x *execution) spentNow() *Spent {
 	return &s
 }
 
-func (x *execution) result(s Status, message string) Result {
-	return Result{RunID: x.info.ID, Status: s, Message: message, Tasks: slices.Clone(x.tasks), Spent: x.work.spent}
+func (x *execution) result(s Status, e Ending, message string) Result {
+	return Result{RunID: x.info.ID, Status: s, Ending: e, Over: e.Over(), Message: message, Tasks: slices.Clone(x.tasks), Spent: x.work.spent}
 }
 
 // end ends the run, with a last update.
@@ -293,13 +293,12 @@ func (x *execution) end(ctx context.Context, u Update, res Result) error {
 	return x.keep(ctx, Record{Kind: EndRecord, Result: &res, Spent: x.spentNow()})
 }
 
-// fail ends the run as failed. over: for good, because an operator wants it so.
-func (x *execution) fail(ctx context.Context, over bool, why string) error {
-	if !over {
+// fail ends the run before its task is done.
+func (x *execution) fail(ctx context.Context, e Ending, why string) error {
+	if !e.Over() {
 		x.stopped(ctx, "The agent ended in the middle of it. "+why)
 	}
-	res := x.result(NotDone, joined(why, x.soFar()))
-	res.Over = over
+	res := x.result(NotDone, e, joined(why, x.soFar()))
 	return x.end(ctx, Update{Type: ErrorUpdate, State: Failed, Content: res.Message}, res)
 }
 
@@ -318,13 +317,15 @@ func (x *execution) soFar() string {
 	}
 }
 
-// finish ends the run with the model's last words.
+// finish ends the run with the model's last words: as done only where no task of the last plan failed.
 func (x *execution) finish(ctx context.Context) error {
+	if x.outcome == OutcomeFailed || !x.implicit && slices.ContainsFunc(x.tasks, func(t human.TaskRun) bool { return t.State == human.TaskFailed }) {
+		return x.end(ctx, Update{Type: ErrorUpdate, State: Failed, Content: x.final}, x.result(NotDone, EndFailed, x.final))
+	}
 	u := Update{Type: FinalResult, State: Completed, Content: x.final}
 	if !x.worked {
 		u.Type = ConversationalResponse
 	}
-	res := x.result(Done, x.final)
-	res.Over = true
+	res := x.result(Done, EndDone, x.final)
 	return x.end(ctx, u, res)
 }

@@ -15,13 +15,66 @@ import (
 )
 
 func TestPlainTalk(t *testing.T) {
-	s := newScene(t, says("你好，有什么可以帮您？"))
+	s := newScene(t, says("你好，我是 Deskbell。"))
 	res := s.run()
 	equal(t, "status", res.Status, agent.Done)
-	equal(t, "message", res.Message, "你好，有什么可以帮您？")
+	equal(t, "message", res.Message, "你好，我是 Deskbell。")
 	equalList(t, "updates", s.types(), []string{"conversational_response"})
 	equalList(t, "states", s.states(), []string{"reasoning", "completed"})
 	equal(t, "plans", len(s.office.plans), 0)
+}
+
+// A run ends as what it came to, however nicely the model puts it: done only where nothing of its last plan failed and the
+// model does not say otherwise, and never by a question.
+func TestHowARunEnds(t *testing.T) {
+	failing := func(s *scene) {
+		s.tool(gadget{name: "read", category: agent.Files, returns: func(json.RawMessage) (agent.Output, error) { return agent.Output{Text: "exit 1", Failed: true}, nil }})
+	}
+	for name, tt := range map[string]struct {
+		replies []agent.Reply
+		change  func(*scene)
+		ending  agent.Ending
+		message string
+	}{
+		"it says so":                {[]agent.Reply{calls("read", `{"path":"a"}`), calls("finish", `{"outcome":"done","note":"Read."}`)}, nil, agent.EndDone, "Read."},
+		"in words":                  {[]agent.Reply{calls("read", `{"path":"a"}`), says("Read.")}, nil, agent.EndDone, "Read."},
+		"failed, it says so":        {[]agent.Reply{calls("finish", `{"outcome":"failed","note":"There is no file."}`)}, nil, agent.EndFailed, "There is no file."},
+		"a failed task, nicely":     {[]agent.Reply{plan(readIt), calls("end_task", `{"outcome":"failed","note":"no"}`), says("Everything is prepared nicely."), says("Everything is prepared nicely.")}, failing, agent.EndFailed, "Everything is prepared nicely."},
+		"a failed task, as done":    {[]agent.Reply{plan(readIt), calls("end_task", `{"outcome":"failed","note":"no"}`), calls("finish", `{"outcome":"done","note":"Fine."}`)}, failing, agent.EndFailed, "Fine."},
+		"a failed call, nicely":     {[]agent.Reply{calls("read", `{"path":"a"}`), says("I have looked into it for you."), says("I have looked into it for you.")}, failing, agent.EndFailed, "I have looked into it for you."},
+		"a failed call, done":       {[]agent.Reply{calls("read", `{"path":"a"}`), says("There is nothing to do."), calls("finish", `{"outcome":"done","note":"There is nothing to do."}`)}, failing, agent.EndDone, "There is nothing to do."},
+		"a question alone":          {[]agent.Reply{says("Which file?"), says("Which file?")}, nil, agent.EndNeedsInput, "Which file?"},
+		"a question by its tool":    {[]agent.Reply{says("Which file?"), calls("ask_human", `{"question":"Which file?"}`)}, nil, agent.EndNeedsInput, "Which file?"},
+		"no question after all":     {[]agent.Reply{says("Anything you like?"), calls("finish", `{"outcome":"done","note":"Hello."}`)}, nil, agent.EndDone, "Hello."},
+		"it says that it could not": {[]agent.Reply{says("I could not find it."), says("I could not find it.")}, nil, agent.EndFailed, "I could not find it."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, tt.replies...)
+			if !strings.HasPrefix(name, "a failed task") {
+				s.office = nil
+			}
+			if tt.change != nil {
+				tt.change(s)
+			}
+			res := s.run()
+			equal(t, "ending", res.Ending, tt.ending)
+			equal(t, "message", res.Message, tt.message)
+			equal(t, "over", res.Over, tt.ending == agent.EndDone)
+			equal(t, "model calls", len(s.model.prompts), len(tt.replies))
+		})
+	}
+}
+
+// A run that failed can be tried again.
+func TestTryingAgain(t *testing.T) {
+	s := newScene(t, calls("finish", `{"outcome":"failed","note":"The disk is full."}`), calls("read", `{"path":"a"}`), calls("finish", `{"outcome":"done","note":"Read."}`))
+	if res := s.run(); res.Ending != agent.EndFailed || res.Over {
+		t.Fatalf("%+v", res)
+	}
+	res, err := s.engine().Resume(t.Context(), slices.Clone(s.diary.records))
+	if err != nil || res.Ending != agent.EndDone || len(s.ran) != 1 {
+		t.Errorf("%+v, %v; ran %q", res, err, s.ran)
+	}
 }
 
 func TestAPlanIsConfirmedAndCarriedOut(t *testing.T) {
@@ -503,7 +556,7 @@ func TestConfirmingOff(t *testing.T) {
 	for _, tool := range s.model.prompts[0].Tools {
 		offered = append(offered, tool.Name)
 	}
-	equalList(t, "offered", offered, []string{"read", "write", "shell", "ask_human"})
+	equalList(t, "offered", offered, []string{"read", "write", "shell", "ask_human", "finish"})
 	if strings.Contains(s.model.prompts[0].System, "propose_plan") {
 		t.Error("the model is told of plans")
 	}

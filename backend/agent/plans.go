@@ -32,7 +32,7 @@ func (x *execution) propose(ctx context.Context, p Proposal) error {
 		why = fmt.Sprintf("the agent found another plan while it worked on task %s", x.current.ID)
 	}
 	if l := x.deps.Limits.Plans; l > 0 && why != "" && x.plans >= l {
-		return x.fail(ctx, false, fmt.Sprintf("The limit of %d new plans is reached.", l))
+		return x.fail(ctx, EndInterrupted, fmt.Sprintf("The limit of %d new plans is reached.", l))
 	}
 	p.Key, p.Why = x.deps.NewID("plan_"), why
 	return x.keep(ctx, Record{Kind: ProposalRecord, Proposal: &p})
@@ -62,12 +62,12 @@ func (x *execution) confirm(ctx context.Context) error {
 	}
 	switch {
 	case c.Status == human.PlanCancelled:
-		return x.fail(ctx, true, joined("An operator canceled the plan.", operatorSays(c.Message)))
+		return x.fail(ctx, EndDenied, joined("An operator canceled the plan.", operatorSays(c.Message)))
 	case c.Status == human.PlanTimeout:
 		if err := x.emit(ctx, Update{Type: ConfirmationTimeout, Content: "No operator confirmed the plan in time, so nothing of it runs."}); err != nil {
 			return err
 		}
-		return x.fail(ctx, true, "No operator confirmed the plan in time.")
+		return x.fail(ctx, EndDenied, "No operator confirmed the plan in time.")
 	case c.Status == human.PlanModified && len(c.Tasks) == 0:
 		return x.keep(ctx, Record{Kind: PlanRecord, Plan: &c})
 	case c.Status != human.PlanConfirmed && c.Status != human.PlanModified, !sound(c.Tasks):
@@ -126,7 +126,7 @@ func (x *execution) confirmationError(ctx context.Context, why string) error {
 	if err := x.emit(ctx, Update{Type: ConfirmationError, Content: "The plan could not be confirmed or followed: " + why}); err != nil {
 		return err
 	}
-	return x.fail(ctx, false, "The plan could not be confirmed or followed: "+why+".")
+	return x.fail(ctx, EndInterrupted, "The plan could not be confirmed or followed: "+why+".")
 }
 
 // beginTask begins the next task that waits.
@@ -150,7 +150,7 @@ func (x *execution) beginTask(ctx context.Context) error {
 		case st.Go:
 			return x.begun(ctx, st.Task)
 		case st.Why == "stopped":
-			return x.fail(ctx, true, joined("An operator stopped the plan.", st.Message))
+			return x.fail(ctx, EndDenied, joined("An operator stopped the plan.", st.Message))
 		case st.Why == "skipped":
 			if err := x.keep(ctx, Record{Kind: TaskRecord, Progress: &human.TaskProgress{Task: t.ID, State: human.TaskSkipped, Note: st.Message}}); err != nil {
 				return err
@@ -268,7 +268,7 @@ func (x *execution) endTask(ctx context.Context) error {
 		return err
 	}
 	if st.Why == "stopped" {
-		return x.fail(ctx, true, joined("An operator stopped the plan.", st.Message))
+		return x.fail(ctx, EndDenied, joined("An operator stopped the plan.", st.Message))
 	}
 	return nil
 }

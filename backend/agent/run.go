@@ -15,6 +15,7 @@ const (
 	proposePlan = "propose_plan"
 	askHuman    = "ask_human"
 	endTask     = "end_task"
+	finishRun   = "finish"
 )
 
 const nothing = "(nothing)" // for a reply without words and calls: models refuse an empty turn
@@ -47,6 +48,9 @@ type run struct {
 	asking   *ToolUse            // a question to people that has no answer yet
 	using    *ToolUse            // a call that began and has no end
 	final    string              // the model's last words
+	outcome  string              // that goes with them
+	doubted  bool                // the model was asked to say by a tool how it ends
+	called   string              // the outcome of the last call of a tool
 	worked   bool                // a tool ran, or a plan was confirmed
 	barren   int                 // replies in a row that brought nothing
 	plans    int                 // how often it was planned anew
@@ -104,6 +108,10 @@ func (r *run) apply(rec Record) {
 		}
 	case DoneRecord:
 		r.done(rec)
+	case FinishRecord:
+		r.answer(rec.Done.CallID, rec.Done.Text, false)
+		r.drop("", "It did not run: you had finished.")
+		r.final, r.outcome = rec.Text, rec.Outcome
 	case EndRecord:
 		r.ended = rec.Result
 	case ResumeRecord:
@@ -117,6 +125,10 @@ func (r *run) apply(rec Record) {
 // resume takes that the run continues after it was broken off. What had secrets in it that the journal does not have is not
 // done as it stands there.
 func (r *run) resume() {
+	if r.ended != nil && r.final != "" { // it failed
+		r.final, r.outcome, r.doubted, r.called = "", "", false, ""
+		r.note("A person wants you to try again: see what is different now, and continue.")
+	}
 	r.ended, r.barren, r.state = nil, 0, Idle
 	if !r.masked {
 		return
@@ -186,19 +198,24 @@ func (r *run) turn(rec Record) {
 	if r.current != nil {
 		judge = WordsJudge{} // a question in the middle of a task would be taken for its end
 	}
-	if q, asks := judge.Asks(Reply{Text: t.Text}, r.worked); asks {
+	q, asks := judge.Asks(Reply{Text: t.Text}, r.worked)
+	failed := outcomeOf(t.Text, r.called)
+	if r.current == nil && !r.doubted && (asks || failed == human.TaskFailed) {
+		r.doubted = true // which of them it is, a tool says better than words
+		r.note("Nothing was called, so it is not clear how this ends. Where you need an answer, call %s. Where you have finished, call %s and say whether it is done or failed.", askHuman, finishRun)
+	} else if asks {
 		args, _ := json.Marshal(map[string]string{"question": q}) // of a string: cannot fail
 		r.asking = &ToolUse{Name: askHuman, Args: args}
 	} else if r.current != nil {
 		r.ending = &human.TaskProgress{Task: r.current.ID, State: outcomeOf(t.Text, r.last), Note: human.OneLine(t.Text, 300)}
 	} else {
-		r.final = t.Text
+		r.final, r.outcome = t.Text, string(failed)
 	}
 }
 
 var (
 	saysFailed = regexp.MustCompile(`(?i)^\W*(?:failed|failure|not done|unable|(?:sorry, )?(?:i |it |this |the task )?(?:could not|couldn't|cannot|can't|can not|was not able|am not able|did not work))|^\P{Han}*(?:任务)?(?:失败|无法|没能|不能|未能|做不到)`)
-	saysDone   = regexp.MustCompile(`(?i)^\W*(?:done|succeeded|success|completed)\b|^\P{Han}*(?:任务)?(?:已?完成|成功)`)
+	saysDone   = regexp.MustCompile(`(?i)^\W*(?:(?:it|that|this|all|everything)(?:\W+(?:is|was|has been|s))?\W+)?(?:now )?(?:done|succeeded|success|completed)\b|^\P{Han}*(?:任务)?(?:已?完成|成功)`)
 )
 
 // outcomeOf says whether a task is done, by the model's words at its end. After a call that failed only clear words count:
@@ -371,6 +388,9 @@ func (r *run) end(p human.TaskProgress, words string) {
 	if r.current != nil && r.current.ID == p.Task {
 		r.current, r.ending, r.tried, r.lost, r.last, r.barren = nil, nil, false, false, "", 0
 	}
+	if p.State == human.TaskDone {
+		r.called = "" // what failed on the way did not matter
+	}
 	switch {
 	case p.State == human.TaskFailed && !r.implicit:
 		r.abandon = fmt.Sprintf("task %s failed: %s", p.Task, p.Note)
@@ -432,6 +452,9 @@ func (r *run) done(rec Record) {
 		}
 	}
 	r.hearOf(rec)
+	if rec.Outcome != "" {
+		r.called = rec.Outcome
+	}
 	if rec.Outcome == OutcomeDone || rec.Outcome == OutcomeFailed {
 		r.worked, r.barren = true, 0
 	}

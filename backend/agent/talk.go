@@ -14,7 +14,7 @@ import (
 // think asks the model what to do next.
 func (x *execution) think(ctx context.Context) error {
 	if x.barren >= stalled {
-		return x.fail(ctx, false, fmt.Sprintf("%s made no progress in %d replies.", x.deps.Model.Name(), stalled))
+		return x.fail(ctx, EndFailed, fmt.Sprintf("%s made no progress in %d replies.", x.deps.Model.Name(), stalled))
 	}
 	if err := x.thinking(ctx); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (x *execution) modelFailed(ctx context.Context, err error) error {
 	if e := (*human.Error)(nil); !errors.As(err, &e) {
 		why = "the model failed: " + err.Error()
 	}
-	return x.fail(ctx, false, sentence(why))
+	return x.fail(ctx, EndInterrupted, sentence(why))
 }
 
 // sentence begins with a capital letter and ends with a mark.
@@ -134,7 +134,7 @@ func (x *execution) ask(ctx context.Context) error {
 		return err
 	}
 	if x.deps.Asker == nil {
-		res := x.result(WaitingInput, q)
+		res := x.result(WaitingInput, EndNeedsInput, q)
 		res.Prompt = q
 		return x.keep(ctx, Record{Kind: EndRecord, Result: &res, Spent: x.spentNow()})
 	}

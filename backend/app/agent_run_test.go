@@ -536,7 +536,7 @@ func TestARunWithoutConfirming(t *testing.T) {
 	if r := decode[agent.Result](t, out[len(out)-1]); r.RunID != id || r.Status != agent.Done || r.Message != "It is done." {
 		t.Errorf("the result %+v", r)
 	}
-	list := run(t, d.dir, nil, "agent", "list").want(t, 0, id, "completed")
+	list := run(t, d.dir, nil, "agent", "list").want(t, 0, id, "done")
 	if strings.Count(list.out, "\n") != 1 {
 		t.Errorf("the list %q", list.out)
 	}
@@ -663,7 +663,7 @@ func TestTheAgentIsInterrupted(t *testing.T) {
 			if err := w.cmd.Process.Signal(syscall.SIGINT); err != nil {
 				t.Fatal(err)
 			}
-			w.wait(t, 2)
+			w.wait(t, 5)
 			id := d.runID(t)
 			w.says(t, "deskbell agent resume "+id)
 			if waiting.ID != "" {
@@ -777,7 +777,7 @@ func TestOrdersReachTheAgent(t *testing.T) {
 			if stop {
 				order(human.Order{Kind: human.Stop, Text: "Enough."})
 				writeFile(t, filepath.Join(dir, "go"), "")
-				w.wait(t, 1)
+				w.wait(t, 4)
 				w.says(t, "An operator stopped the plan", "Enough.")
 				if got := strings.Join(lines(t, filepath.Join(dir, "effects")), " "); got != "one" {
 					t.Errorf("the effects are %q", got)
@@ -878,7 +878,7 @@ func TestTheAgentsMCPServers(t *testing.T) {
 		case strings.Contains(news, "a is gone"):
 			return calls("mcp__127-0-0-1__drop_book", object{"name": "b"})
 		case strings.Contains(news, "was blocked"):
-			return llmtest.Answer{Text: "Only one is gone."}
+			return calls("finish", object{"outcome": "failed", "note": "Only one is gone."})
 		}
 		return llmtest.Answer{Text: "I do not know what to do with: " + news}
 	})
@@ -894,7 +894,7 @@ func TestTheAgentsMCPServers(t *testing.T) {
 		d.judge(t, op, choice)
 	})
 	w := d.agent(t, t.TempDir(), "run", "--mcp", h.URL, "Drop two books.")
-	w.wait(t, 0)
+	w.wait(t, 1)
 	w.says(t, "Only one is gone.")
 	mu.Lock()
 	defer mu.Unlock()

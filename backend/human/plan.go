@@ -317,7 +317,7 @@ func (o Operation) PlanStatus() PlanStatus {
 	return PlanPending
 }
 
-// PlanOutcome is PlanStatus as people are told it and plans are counted: sent_back where words sent a plan back.
+// PlanOutcome is PlanStatus as people get it and plans are counted: sent_back where words sent a plan back.
 func (o Operation) PlanOutcome() PlanStatus {
 	status := o.PlanStatus()
 	if status == PlanModified && len(o.planAnswer().Tasks) == 0 {

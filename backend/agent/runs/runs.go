@@ -367,7 +367,7 @@ func (o *outline) take(line []byte) {
 		return // a line that a crash left; whoever resumes the run cuts it off
 	}
 	if r.Run != nil { // the first, or as it continues
-		o.run.RunInfo, o.run.Over = *r.Run, false
+		o.run.RunInfo, o.run.Over, o.run.Ending = *r.Run, false, ""
 	}
 	if r.Update != nil {
 		o.run.State, o.run.Last, o.run.Content = r.Update.State, r.Update.At, r.Update.Content
@@ -380,7 +380,7 @@ func (o *outline) take(line []byte) {
 		o.run.Spent = *r.Spent
 	}
 	if r.Result != nil {
-		o.run.Spent, o.run.Over = r.Result.Spent, r.Result.Over
+		o.run.Spent, o.run.Over, o.run.Ending = r.Result.Spent, r.Result.Over, r.Result.Ending
 	}
 }
 

@@ -23,8 +23,7 @@ func (s *shell) agentChatCommand() *cobra.Command {
 			"is not enough. Your answer is the next line. With MESSAGE it ends when that is answered; without it, each line of standard\n" +
 			"input is a message, until its end. A message after an answer starts a new conversation, and nothing is stored.\n\n" +
 			"The gatekeeper of the running Deskbell checks every tool call. It makes no plans, so none are confirmed.\n\n" +
-			"The exit code is that of the last message: 0 when it was answered, 1 when it could not be, 2 when the agent asked and got\n" +
-			"no answer, or was interrupted, 3 for an error.",
+			"The last message decides. " + endHelp,
 		Example: "  deskbell agent chat\n" +
 			"  deskbell agent chat --json 'How many tests are in this folder?'",
 		Args: cobra.MaximumNArgs(1),
@@ -103,7 +102,7 @@ func (t *chat) talk(ctx context.Context, handle Handle) error {
 		case agent.Success:
 			t.code = exitYes
 		default: // interrupted
-			t.code = exitUnended
+			t.code = exitInterrupted
 			return nil
 		}
 		if once {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -112,10 +113,18 @@ func (f *runFlags) limitsOf(kept *agent.Limits) (agent.Limits, error) {
 	return l, nil
 }
 
+// endCodes are the exit codes of the agent's commands.
+var endCodes = map[agent.Ending]int{
+	agent.EndDone: exitYes, agent.EndFailed: exitNo, agent.EndNeedsInput: exitUnended, agent.EndDenied: exitDeniedRun, agent.EndInterrupted: exitInterrupted,
+}
+
+const endHelp = "Exit codes: 0 done; 1 failed, the task could not be done; 2 it needs your input; 3 an error, nothing was begun or the program\n" +
+	"cannot continue; 4 an operator denied it or did not confirm its plan in time; 5 interrupted, by a signal or a limit or because the\n" +
+	"model or Deskbell did not answer."
+
 const runHelp = "The gatekeeper of the running Deskbell checks every tool call. Its plans are confirmed there when the setting\n" +
 	"plan.confirm_by_human is on, and its questions become requests. None of this can be switched off from here.\n\n" +
-	"The exit code is 0 when the task is done, 1 when it could not be done or an operator ended it, 2 when it was stopped\n" +
-	"before its end (then `deskbell agent resume` continues), 3 for an error."
+	endHelp + " After 1, 2 and 5 `deskbell agent resume` continues."
 
 func (s *shell) agentRunRunCommand() *cobra.Command {
 	var f runFlags
@@ -282,20 +291,16 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 		}
 		return err
 	}
-	switch {
-	case result.Status == agent.Done || result.Status == agent.Success:
-		s.code = exitYes
-	case result.Over && !stopped:
-		s.code = exitNo
-	default:
-		s.code = exitUnended
+	if stopped {
+		result.Ending = agent.EndInterrupted
 	}
+	s.code = endCodes[cmp.Or(result.Ending, agent.EndInterrupted)]
 	if s.json {
 		result.RunID = id
 		return s.printJSON(result)
 	}
 	show.result(result, stopped)
-	if s.code == exitUnended && id != "" {
+	if !result.Ending.Over() && id != "" {
 		s.note("Continue with: %s", f.again(id))
 	}
 	return nil
@@ -581,12 +586,12 @@ func standingOf(r agent.RunView) string {
 	switch {
 	case r.Alive:
 		return strings.ReplaceAll(oneLine(string(r.State), 40), "_", " ")
-	case r.Over:
+	case r.Ending == "" && r.Over: // of an earlier version
 		return string(r.State)
-	case r.State == agent.Failed:
-		return "failed, can continue"
+	case r.Ending == "":
+		return "interrupted"
 	}
-	return "broken off"
+	return strings.ReplaceAll(string(r.Ending), "_", " ")
 }
 
 // used is what a run has spent, each beside its limit.

@@ -36,8 +36,8 @@ func agentProgram(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.
 				Alive:   true, State: agent.AwaitingConfirmation, Spent: agent.Spent{Steps: 12, TokensIn: 30_001, TokensOut: 400, Time: 3 * time.Minute, Money: 0.5},
 			},
 			{RunInfo: agent.RunInfo{ID: "run_2", Task: "two"}, State: agent.Executing},
-			{RunInfo: agent.RunInfo{ID: "run_1", Task: "one"}, State: agent.Completed, Over: true},
-			{RunInfo: agent.RunInfo{ID: "run_0", Task: "nought"}, State: agent.Failed},
+			{RunInfo: agent.RunInfo{ID: "run_1", Task: "one"}, State: agent.Completed, Over: true, Ending: agent.EndDone},
+			{RunInfo: agent.RunInfo{ID: "run_0", Task: "nought"}, State: agent.Failed, Ending: agent.EndNeedsInput},
 		}, nil
 	}}}
 	code = Execute(t.Context(), p, append([]string{"agent"}, args...), strings.NewReader(in), &o, &e)
@@ -133,7 +133,7 @@ func TestARunInATerminal(t *testing.T) {
 			r.Emit(u)
 		}
 		r.Note("a note\x1b")
-		return agent.Result{Status: agent.Done, Spent: agent.Spent{Steps: 2, TokensIn: 10, TokensOut: 5}}, nil
+		return agent.Result{Ending: agent.EndDone, Spent: agent.Spent{Steps: 2, TokensIn: 10, TokensOut: 5}}, nil
 	}
 	dir := t.TempDir()
 	out, errs, code := runAgent(t, do, "run", "--cwd", dir, "--max-time", "5m", "--max-steps", "7", "--max-cost", "2", "--price-in", "3", "--provider", "openai", "--model", "m",
@@ -181,7 +181,7 @@ func TestARunInJSON(t *testing.T) {
 		r.Began("run_1")
 		r.Tell("not this")
 		r.Emit(agent.Update{Type: agent.StatusUpdate, State: agent.Reasoning, Content: "a\x1bb\u202e"})
-		return agent.Result{Status: agent.NotDone, Message: "no", Over: true}, nil
+		return agent.Result{Status: agent.NotDone, Ending: agent.EndFailed, Message: "no"}, nil
 	}
 	out, _, code := runAgent(t, do, "run", "--json", "-")
 	if code != exitNo || strings.ContainsAny(out, "\x1b\u202e") {
@@ -205,11 +205,12 @@ func TestHowARunEnds(t *testing.T) {
 		code   int
 		says   string
 	}{
-		"done":            {agent.Result{Status: agent.Done}, nil, exitYes, "Done"},
-		"at once":         {agent.Result{Status: agent.Success}, nil, exitYes, "Done"},
-		"by an operator":  {agent.Result{Status: agent.NotDone, Over: true, Message: "the plan was cancelled"}, nil, exitNo, "the plan was cancelled"},
-		"by a limit":      {agent.Result{Status: agent.NotDone, Message: "the limit of 3 calls"}, nil, exitUnended, "deskbell agent resume run_1"},
-		"it asks":         {agent.Result{Status: agent.WaitingInput, Prompt: "which\x1b one?"}, nil, exitUnended, "It asks: which⟨U+001B⟩ one?"},
+		"done":            {agent.Result{Ending: agent.EndDone}, nil, 0, "Done"},
+		"failed":          {agent.Result{Ending: agent.EndFailed, Message: "there is no such file"}, nil, 1, "there is no such file"},
+		"it asks":         {agent.Result{Ending: agent.EndNeedsInput, Prompt: "which\x1b one?"}, nil, 2, "It asks: which⟨U+001B⟩ one?"},
+		"by an operator":  {agent.Result{Ending: agent.EndDenied, Message: "the plan was cancelled"}, nil, 4, "the plan was cancelled"},
+		"by a limit":      {agent.Result{Ending: agent.EndInterrupted, Message: "the limit of 3 calls"}, nil, 5, "deskbell agent resume run_1"},
+		"no one knows":    {agent.Result{}, nil, 5, "Not done"},
 		"an error":        {agent.Result{}, human.Errorf(human.Unavailable, "the disk is full"), exitError, "the disk is full"},
 		"no run":          {agent.Result{}, human.Errorf(human.NotFound, "there is no run"), exitError, "there is no run"},
 		"an error in all": {agent.Result{}, errors.New("boom"), exitError, "Continue later with: deskbell agent resume run_1"},
@@ -222,7 +223,7 @@ func TestHowARunEnds(t *testing.T) {
 			if code != tt.code || !strings.Contains(errs, tt.says) {
 				t.Errorf("%d, %q", code, errs)
 			}
-			if again := strings.Contains(errs, "resume"); again != (tt.code == exitUnended || name == "an error" || name == "an error in all") {
+			if again := strings.Contains(errs, "resume"); again != (tt.code == exitNo || tt.code == exitUnended || tt.code == exitInterrupted || name == "an error" || name == "an error in all") {
 				t.Errorf("it says how to go on: %v; %q", again, errs)
 			}
 		})
@@ -236,7 +237,7 @@ func TestLimitsOfARunThatGoesOn(t *testing.T) {
 		t.Helper()
 		_, errs, code := runAgent(t, func(_ context.Context, r AgentRun) (agent.Result, error) {
 			given = r
-			return agent.Result{Status: agent.Done}, nil
+			return agent.Result{Ending: agent.EndDone}, nil
 		}, append([]string{"resume", "run_1"}, args...)...)
 		if code != exitYes {
 			t.Fatalf("%d: %s", code, errs)
@@ -298,8 +299,8 @@ func TestRunsInATerminal(t *testing.T) {
 	}
 	for i, want := range []string{
 		"run_3 awaiting confirmation 12 of 100 calls, 31k of 2000k tokens, 3 min of 1 h, 0.50 of 2.00 go⟨U+001B⟩[2J on",
-		"run_2 broken off 0 calls, 0 tokens, 0 s two", "run_1 completed 0 calls, 0 tokens, 0 s one",
-		"run_0 failed, can continue 0 calls, 0 tokens, 0 s nought",
+		"run_2 interrupted 0 calls, 0 tokens, 0 s two", "run_1 done 0 calls, 0 tokens, 0 s one",
+		"run_0 needs input 0 calls, 0 tokens, 0 s nought",
 	} {
 		fields := strings.Fields(strings.Split(out, "\n")[i])
 		if got := strings.Join(append(fields[:1], fields[3:]...), " "); got != want {

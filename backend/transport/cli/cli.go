@@ -31,6 +31,10 @@ const (
 	exitNo      = 1 // denied, declined, or could not be done; doctor: something does not work
 	exitUnended = 2 // canceled, or the time limit has passed
 	exitError   = 3
+
+	// Of the agent.
+	exitDeniedRun   = 4 // an operator said no, or did not confirm in time
+	exitInterrupted = 5 // it can continue
 )
 
 // A Server is an open Deskbell in this process.

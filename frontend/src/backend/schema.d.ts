@@ -6090,6 +6090,11 @@ export interface components {
             content: string;
             cwd?: string;
             /**
+             * @description Absent while it runs, and where it was killed.
+             * @enum {string}
+             */
+            ending?: "done" | "failed" | "needs_input" | "denied" | "interrupted";
+            /**
              * Format: date-time
              * @description Of its last update.
              */
@@ -6097,7 +6102,7 @@ export interface components {
             /** @description Absent: not known, of a run of an earlier version. */
             limits?: components["schemas"]["Limits"];
             model?: string;
-            /** @description It is completed, or an operator ended it. A run that is neither alive nor over can be resumed. */
+            /** @description It is done, or an operator ended it. A run that is neither alive nor over can be resumed. */
             over: boolean;
             /** @description Also the session's, of its plans and questions. */
             run_id: string;
