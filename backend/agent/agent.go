@@ -221,6 +221,7 @@ const (
 	UseRecord      RecordKind = "use"      // Use, Task: before a call
 	DoneRecord     RecordKind = "done"     // Done, Outcome, Task, Spent: after it, or where it did not run
 	FinishRecord   RecordKind = "finish"   // Done, Text, Outcome: the model says that the run is done or failed
+	AnswerRecord   RecordKind = "answer"   // Text, Spent: a message was answered, with this Status
 	EndRecord      RecordKind = "end"      // Result
 	ResumeRecord   RecordKind = "resume"   // Run: a run that was broken off, or has ended and is not over, continues
 )
@@ -259,6 +260,7 @@ type RunInfo struct {
 	Agent  string    `json:"agent"`
 	Task   string    `json:"task" doc:"What it was told to do."`
 	Cwd    string    `json:"cwd,omitempty"`
+	By     string    `json:"by,omitempty" doc:"Of a conversation: the agent that began it; absent: a person."`
 	Model  string    `json:"model,omitempty"`
 	At     time.Time `json:"at"`
 	Limits *Limits   `json:"limits,omitempty" doc:"Absent: not known, of a run of an earlier version."`
@@ -318,11 +320,12 @@ const (
 	ConversationalResponse UpdateType = "conversational_response"
 	FinalResult            UpdateType = "final_result"
 	ErrorUpdate            UpdateType = "error"
+	UserMessage            UpdateType = "user_message" // of a conversation
 )
 
 // An Update is one thing that a run tells about itself.
 type Update struct {
-	Type      UpdateType    `json:"type" enum:"status_update,confirmation_request,task_plan,task_init,sub_task_result,confirmation_timeout,confirmation_error,conversational_response,final_result,error"`
+	Type      UpdateType    `json:"type" enum:"status_update,confirmation_request,task_plan,task_init,sub_task_result,confirmation_timeout,confirmation_error,conversational_response,final_result,error,user_message"`
 	At        time.Time     `json:"at"`
 	SessionID string        `json:"session_id"`
 	State     State         `json:"state" enum:"idle,reasoning,planning,awaiting_confirmation,executing,evaluating,replanning,completed,failed"`
@@ -331,6 +334,6 @@ type Update struct {
 	TaskID    string        `json:"task_id,omitempty"`
 	Tool      string        `json:"tool,omitempty"`
 	Call      string        `json:"call,omitempty" doc:"What the tool is called with, in a line."`
-	Outcome   string        `json:"outcome,omitempty" enum:"done,failed,refused,skipped"`
+	Outcome   string        `json:"outcome,omitempty" enum:"done,failed,refused,skipped,asks"`
 	Spent     *Spent        `json:"spent,omitempty"`
 }

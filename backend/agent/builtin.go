@@ -65,6 +65,9 @@ func instructions(d Deps) string {
 	if d.Cwd != "" {
 		fmt.Fprintf(&b, "\nTools work in the folder %s.", d.Cwd)
 	}
+	if d.About.System != "" {
+		fmt.Fprintf(&b, "\n\n%s", d.About.System)
+	}
 	b.WriteString(`
 
 How to work:

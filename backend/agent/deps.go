@@ -13,6 +13,7 @@ type About struct {
 	Description  string
 	Capabilities []string
 	Categories   []Category // of the tools that it may use
+	System       string     // what the model is told beside all that, in its declarer's words
 }
 
 // Deps are the parts an agent stands on. Model, Now and NewID are required; the rest may stay zero.
@@ -22,7 +23,7 @@ type Deps struct {
 	Gate  Gatekeeper // judges each call; nil: none is judged
 	Judge Judge      // of asking; nil: StructuredJudge
 
-	Limits Limits // of a run; of a ToolAgent, of one conversation, where Plans does not count
+	Limits Limits // of a run; of a ToolAgent, of one message, where Plans does not count
 	Cwd    string // the folder that tools run in; absolute. The model and the gatekeeper get it.
 	Output int    // characters of what a tool returned that the model is given, at most; 0: 20,000
 
@@ -31,18 +32,20 @@ type Deps struct {
 
 	// Both are called on the caller's goroutine.
 	Tell func(soFar string) // what the model says, as it comes
-	Emit func(Update)       // in order: of an Engine after the journal has it, of a ToolAgent its calls alone
+	Emit func(Update)       // in order, after the journal has it
+
+	Mask func(text string) (string, bool) // hides secrets in updates and in the journal, and says whether it hid any
 
 	// Of a ToolAgent.
 	TTL      time.Duration // how long a session without a message is kept; 0: 30 minutes
-	Sessions int           // that are kept at the same time; the one unused for longest goes first; 0: 1,000
+	Store    Sessions      // nil: in memory
+	Sessions int           // that are kept in memory at the same time; the one unused for longest goes first; 0: 1,000
 
 	// Of an Engine.
 	About   About // where it has no categories, all tools may be used
 	Plans   Plans // nil: confirming is switched off
 	Asker   Asker // nil: a run that has to ask ends as waiting_input
 	Journal Journal
-	Mask    func(text string) (string, bool) // hides secrets in updates and in the journal, and says whether it hid any
 }
 
 // Status is how a conversation with a ToolAgent, or a run of an Engine, ended (M2).
@@ -50,20 +53,21 @@ type Status string
 
 // The statuses.
 const (
-	Success      Status = "success"       // answered at once
+	Success      Status = "success"       // the first message of a session was answered
 	WaitingInput Status = "waiting_input" // it asks; the next message continues from here
-	Done         Status = "completed"     // the last of several turns; or a run that is done
+	Done         Status = "completed"     // a later one was; or a run that is done
 	NotDone      Status = "failed"
+	Working      Status = "working" // the answer is not there yet; the same message again waits for it
 )
 
 // A Response is what a ToolAgent makes of a message (M2).
 type Response struct {
 	Agent     string       `json:"agent"`
-	Status    Status       `json:"status" enum:"success,waiting_input,completed,failed"`
+	Status    Status       `json:"status" enum:"success,waiting_input,completed,failed,working"`
 	Query     string       `json:"query"`
 	Message   string       `json:"message" doc:"For the user."`
 	Prompt    string       `json:"prompt,omitempty" doc:"Of waiting_input: what it asks."`
-	SessionID string       `json:"session_id,omitempty" doc:"Send the next message with it; absent where nothing is asked and nothing was."`
+	SessionID string       `json:"session_id" doc:"Send the next message with it."`
 	Data      ResponseData `json:"data"`
 }
 

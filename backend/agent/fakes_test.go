@@ -18,6 +18,7 @@ type script struct {
 	prompts []agent.Prompt // what it was asked
 	late    int            // how often it was asked when it was too late
 	before  func(n int)    // called before the n-th answer, from 1
+	answer  func(agent.Prompt) agent.Reply
 }
 
 func (*script) Name() string { return "script" }
@@ -34,6 +35,9 @@ func (s *script) Chat(ctx context.Context, p agent.Prompt, tell func(string)) (a
 	}
 	if ctx.Err() != nil {
 		return agent.Reply{}, ctx.Err()
+	}
+	if s.answer != nil {
+		return s.answer(p), nil
 	}
 	if n > len(s.replies) {
 		return agent.Reply{}, human.Errorf(human.Unavailable, "the script has no reply %d", n)

@@ -21,30 +21,18 @@ const (
 // stalled is how many replies in a row may bring nothing before an agent gives up.
 const stalled = 8
 
-// A ToolAgent answers messages with a model and its tools (M1). Where a message is not enough it asks, and keeps the
-// conversation in a session until the next message of that session comes (M2). It is safe for concurrent use.
+// A ToolAgent answers messages with a model and its tools (M1). Each message belongs to a session, which keeps the conversation for
+// the next one (M2). It is safe for concurrent use.
 type ToolAgent struct {
-	about    About
-	deps     Deps
-	box      toolbox
-	system   string
-	ask      *ToolSpec
-	mu       sync.Mutex
-	sessions map[string]*session
-	gone     map[string]string // why sessions that were are no more
-	goneIDs  []string          // the oldest first
-}
+	about  About
+	deps   Deps
+	box    toolbox
+	system string
+	ask    *ToolSpec
+	store  Sessions
 
-// A session is a conversation that waits for its user (M4).
-type session struct {
-	id    string
-	turns []Turn       // all
-	given conversation // what the model is given of them
-	seen  ids
-	said  string // by the user, for the gatekeeper
-	spent Spent
-	last  time.Time
-	busy  bool
+	mu   sync.Mutex
+	live map[string]*session // as this process knows them: with what is secret, and was not kept
 }
 
 // NewToolAgent returns an agent of those of the tools whose categories it declares. The error is Invalid or Internal.
@@ -57,7 +45,10 @@ func NewToolAgent(about About, deps Deps) (*ToolAgent, error) {
 	}
 	deps.About = about
 	deps.TTL, deps.Sessions = cmp.Or(deps.TTL, defaultTTL), cmp.Or(deps.Sessions, defaultSessions)
-	a := &ToolAgent{about: about, deps: deps, ask: deps.Judge.Tool(), sessions: map[string]*session{}, gone: map[string]string{}}
+	a := &ToolAgent{about: about, deps: deps, ask: deps.Judge.Tool(), store: deps.Store, live: map[string]*session{}}
+	if a.store == nil {
+		a.store = &memory{most: deps.Sessions, all: map[string]*remembered{}, gone: map[string]bool{}}
+	}
 	taken := []string{}
 	if a.ask != nil {
 		taken = append(taken, a.ask.Name)
@@ -83,6 +74,9 @@ func (a *ToolAgent) instructions() string {
 	if a.deps.Cwd != "" {
 		fmt.Fprintf(&b, "\nTools work in the folder %s.", a.deps.Cwd)
 	}
+	if a.about.System != "" {
+		fmt.Fprintf(&b, "\n\n%s", a.about.System)
+	}
 	ask := "ask the user for it in your reply, and call no tool in that reply"
 	if a.ask != nil {
 		ask = "ask the user for it by calling " + a.ask.Name
@@ -104,236 +98,340 @@ How to work:
 // About says what the agent is (M5).
 func (a *ToolAgent) About() About { return a.about }
 
-// Handle answers a message: one that begins a conversation, or with sessionID the next of one that waits for it. The
-// Response's status is success, waiting_input, completed or failed; a failed session is kept, and the same message may be
-// sent again. Errors are Invalid for an empty message, NotFound for a session that is not known or has expired, Conflict for
-// one that is answering another message, or ctx's. It blocks while the model and its tools work.
+// Handle answers a message of a person, as Answer does.
 func (a *ToolAgent) Handle(ctx context.Context, query, sessionID string) (Response, error) {
-	query = strings.TrimSpace(query)
+	return a.Answer(ctx, Message{Text: query, Session: sessionID})
+}
+
+// A Message is what a ToolAgent is to answer.
+type Message struct {
+	By      string // the agent that sends it; empty: a person
+	Text    string
+	Session string // of the conversation that it belongs to; empty: a new one
+	New     bool   // the session is to begin with this, unless it is there
+}
+
+// Answer answers a message: one that begins a conversation, or the next of one. The Response's status is success
+// for the first message of a session and completed for a later one, waiting_input, or failed; whichever it is, the session takes
+// further messages for as long as it is kept. A message whose answer was lost, because ctx ended or the process did, may be sent
+// again: what was done for it is not done twice. Errors are Invalid for an empty message, NotFound for a session that is not known
+// or has expired, or is another agent's, Conflict for one that is answering another message, ctx's, or the Store's. It blocks while the model and its tools work.
+func (a *ToolAgent) Answer(ctx context.Context, m Message) (Response, error) {
+	query := strings.TrimSpace(m.Text)
 	if query == "" {
-		return Response{}, human.BadField("query", "say what is to be done")
+		return Response{}, human.BadField("message", "is empty; say what is to be done")
 	}
-	s, err := a.take(sessionID)
+	s, err := a.open(ctx, m)
 	if err != nil {
 		return Response{}, err
 	}
-	old := sessionID != ""
 	r, err := a.converse(ctx, s, query)
-	r.Agent, r.Query, r.Data.History = a.about.Name, query, slices.Clone(s.turns)
-	switch {
-	case r.Status == WaitingInput, old && (err != nil || r.Status == NotDone):
-		a.keep(s)
-		r.SessionID = s.id
-	case old:
-		r.Status, r.SessionID = Done, s.id
-		a.drop(s.id, "is completed; send the message without a session id to begin another one")
-	}
+	r.Agent, r.Query, r.SessionID, r.Data.History = a.about.Name, query, s.info.ID, slices.Clone(s.turns)
+	a.close(s)
 	return r, err
 }
 
-// take returns the session, marked as busy; a new one for no id.
-func (a *ToolAgent) take(id string) (*session, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.expire()
+// open takes hold of a session; of a new one for no id.
+func (a *ToolAgent) open(ctx context.Context, m Message) (*session, error) {
+	id := m.Session
 	if id == "" {
-		return &session{id: a.deps.NewID("chat_"), seen: ids{}, busy: true}, nil
+		return a.begin(ctx, m)
 	}
-	s := a.sessions[id]
-	switch {
-	case s == nil && a.gone[id] != "":
-		return nil, human.Errorf(human.NotFound, "session %s %s", human.OneLine(id, 80), a.gone[id])
-	case s == nil:
-		return nil, human.Errorf(human.NotFound, "session %q is not known here: check the id, or send the message without one to start a new session", human.OneLine(id, 80))
-	case s.busy:
-		return nil, human.Errorf(human.Conflict, "session %s is still answering another message; wait for that answer", s.id)
+	log, records, err := a.store.Open(id)
+	if m.New && human.KindOf(err) == human.NotFound && err != nil {
+		return a.begin(ctx, m)
 	}
-	s.busy = true
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	s := a.live[id]
+	a.mu.Unlock()
+	if s == nil || s.n != len(records) { // another process has answered messages of it since
+		s = &session{judge: a.deps.Judge, seen: ids{}}
+		for _, rec := range records {
+			s.apply(rec)
+		}
+	}
+	s.log = log
+	if s.info.Agent != a.about.Name || m.By != "" && m.By != s.info.By {
+		err = human.Errorf(human.NotFound, "session %q is not a conversation of yours with the agent %s", human.OneLine(id, 80), a.about.Name)
+	} else if a.deps.Now().Sub(s.last) >= a.deps.TTL {
+		err = human.Errorf(human.NotFound, "session %s has expired: it waited %v for a message; send the message without a session id to begin anew", id, a.deps.TTL)
+	}
+	if err != nil {
+		a.close(s)
+		return nil, err
+	}
 	return s, nil
 }
 
-// keep lets a session wait for its next message. Where there are too many, the one that waits for longest goes.
-func (a *ToolAgent) keep(s *session) {
+// begin begins a session.
+func (a *ToolAgent) begin(ctx context.Context, m Message) (s *session, err error) {
+	s = &session{judge: a.deps.Judge, seen: ids{}}
+	info := RunInfo{
+		ID: m.Session, Agent: a.about.Name, Task: human.OneLine(m.Text, 300), Cwd: a.deps.Cwd, Model: a.deps.Model.Name(), At: a.deps.Now(), By: m.By,
+	}
+	if info.ID == "" {
+		info.ID = a.deps.NewID("chat_")
+	}
+	if s.log, err = a.store.Begin(info.ID); err != nil {
+		return nil, err
+	}
+	if err := a.keep(ctx, s, Record{Kind: RunRecord, Run: &info}); err != nil {
+		a.close(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+// close lets go of a session, which waits for its next message.
+func (a *ToolAgent) close(s *session) {
+	_ = s.log.Close() // what it was told is durable
+	s.log = nil
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s.last, s.busy = a.deps.Now(), false
-	a.sessions[s.id] = s
-	for len(a.sessions) > a.deps.Sessions {
-		var oldest *session
-		for _, o := range a.sessions {
-			if !o.busy && o != s && (oldest == nil || o.last.Before(oldest.last)) {
-				oldest = o
-			}
-		}
-		if oldest == nil {
-			return // all others are at work
-		}
-		a.forget(oldest.id, "was dropped, because too many others were waiting; send the message without a session id to begin anew")
-	}
-}
-
-func (a *ToolAgent) drop(id, why string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.forget(id, why)
-}
-
-// expire forgets the sessions that have expired; a.mu is held.
-func (a *ToolAgent) expire() {
-	now := a.deps.Now()
-	for id, s := range a.sessions {
-		if !s.busy && now.Sub(s.last) >= a.deps.TTL {
-			a.forget(id, fmt.Sprintf("has expired: it waited %v for a message; send the message without a session id to begin anew", a.deps.TTL))
+	for id, o := range a.live {
+		if a.deps.Now().Sub(o.last) >= a.deps.TTL {
+			delete(a.live, id)
 		}
 	}
+	a.live[s.info.ID] = s
 }
 
-// forget drops a session and remembers why, of as many as there may be sessions; a.mu is held.
-func (a *ToolAgent) forget(id, why string) {
-	delete(a.sessions, id)
-	a.gone[id] = why
-	if a.goneIDs = append(a.goneIDs, id); len(a.goneIDs) > a.deps.Sessions {
-		delete(a.gone, a.goneIDs[0])
-		a.goneIDs = a.goneIDs[1:]
+// keep writes a record, and then takes it. Its own context outlives ctx, as that of a run does.
+func (a *ToolAgent) keep(ctx context.Context, s *session, rec Record) error {
+	rec.At = a.deps.Now()
+	out := rec
+	if a.deps.Mask != nil {
+		out = (&masker{mask: a.deps.Mask}).record(rec)
 	}
+	if err := s.log.Append(context.WithoutCancel(ctx), out); err != nil {
+		return human.Wrap(human.Unavailable, err, "the conversation cannot be stored, so it stops here")
+	}
+	s.apply(rec)
+	return nil
+}
+
+// tell keeps and tells an update.
+func (a *ToolAgent) tell(ctx context.Context, s *session, u Update) error {
+	u.At, u.SessionID, u.State = a.deps.Now(), s.info.ID, cmp.Or(u.State, Executing)
+	if a.deps.Mask != nil {
+		u = *(&masker{mask: a.deps.Mask}).update(u)
+	}
+	u.Call = human.Shorten(u.Call, maxLine)
+	if err := a.keep(ctx, s, Record{Kind: UpdateRecord, Update: &u}); err != nil {
+		return err
+	}
+	if a.deps.Emit != nil {
+		a.deps.Emit(u)
+	}
+	return nil
 }
 
 // converse asks the model, runs what it calls, and continues until it answers or asks. Afterwards each call of the session's
 // turns has its result, whatever happened.
 func (a *ToolAgent) converse(ctx context.Context, s *session, query string) (Response, error) {
-	s.said = joined(s.said, query)
-	w := &work{Deps: a.deps, box: a.box, session: s.id, task: s.said, spent: s.spent}
-	defer func() { s.spent = w.spent }()
-	s.add(Turn{Role: User, Text: query})
-	s.given.hear("%s", query)
+	w := &work{Deps: a.deps, box: a.box, session: s.info.ID}
+	w.Cwd = cmp.Or(s.info.Cwd, w.Cwd)
+	defer func() {
+		if len(s.open) > 0 {
+			_ = a.results(ctx, s) // with its own error the session is settled when it is next read
+		}
+	}()
+	if s.asked != query {
+		if err := a.results(ctx, s); err != nil {
+			return Response{}, err
+		}
+		if err := a.keep(ctx, s, Record{Kind: TurnRecord, Turn: &Turn{Role: User, Text: query}}); err != nil {
+			return Response{}, err
+		}
+		if err := a.tell(ctx, s, Update{Type: UserMessage, Content: query}); err != nil {
+			return Response{}, err
+		}
+	}
+	w.task = s.said
+	before := s.spent
+	spent := func() *Spent { sum := before.plus(w.spent); return &sum }
+	for {
+		if err := ctx.Err(); err != nil {
+			return Response{}, err
+		}
+		var err error
+		switch {
+		case len(s.open) > 0:
+			err = a.answerCalls(ctx, w, s, spent)
+		case s.question != "":
+			text := s.text
+			if !strings.Contains(text, s.question) {
+				text = joined(text, s.question)
+			}
+			return a.conclude(ctx, s, Response{Status: WaitingInput, Message: text, Prompt: s.question})
+		case s.text != "" && s.turns[len(s.turns)-1].Role == Assistant:
+			return a.conclude(ctx, s, Response{Status: Success, Message: s.text})
+		case s.barren >= stalled:
+			return a.conclude(ctx, s, Response{Status: NotDone, Message: fmt.Sprintf("%s made no progress in %d replies", a.deps.Model.Name(), stalled)})
+		default:
+			var failed string
+			if failed, err = a.think(ctx, w, s, spent); failed != "" {
+				return a.conclude(ctx, s, Response{Status: NotDone, Message: failed})
+			}
+		}
+		if err != nil {
+			return Response{}, err
+		}
+	}
+}
+
+// think asks the model what to do next. failed is why it has no answer.
+func (a *ToolAgent) think(ctx context.Context, w *work, s *session, spent func() *Spent) (failed string, err error) {
 	tools := a.box.specs
 	if a.ask != nil {
 		tools = append(slices.Clip(tools), *a.ask)
 	}
-	worked, barren := false, 0
-	for {
-		before := w.spent.TokensIn
-		reply, err := w.fitted(ctx, &s.given, func() Prompt { return Prompt{System: a.system, Turns: s.given.turns, Tools: tools} }, s.turns[0].Text, "", func(c Cut) error {
-			s.given.cut(c, s.turns[0].Text, "")
-			return nil
-		})
-		if err != nil {
-			if ctx.Err() != nil {
-				return Response{}, ctx.Err()
-			}
-			return Response{Status: NotDone, Message: human.SafeText(err)}, nil
-		}
-		s.seen.settle(reply.Calls)
-		s.given.replied(w.spent.TokensIn - before)
-		said := Turn{Role: Assistant, Text: reply.Text, Calls: reply.Calls, Kept: reply.Kept}
-		if len(reply.Calls) == 0 && strings.TrimSpace(reply.Text) == "" {
-			said.Text = nothing // an empty turn is refused by models
-		}
-		s.add(said)
-		question, asks := a.deps.Judge.Asks(reply, worked)
-		ran, err := a.answerCalls(ctx, w, s, reply)
-		worked = worked || ran
-		if barren++; ran {
-			barren = 0
-		}
-		switch text := strings.TrimSpace(reply.Text); {
-		case err != nil:
-			return Response{}, err
-		case asks:
-			if !strings.Contains(text, question) {
-				text = joined(text, question)
-			}
-			return Response{Status: WaitingInput, Message: text, Prompt: question}, nil
-		case len(reply.Calls) == 0 && text != "":
-			return Response{Status: Success, Message: text}, nil
-		case len(reply.Calls) == 0:
-			s.add(Turn{Role: User, Text: "You said nothing. Answer, ask, or call a tool."})
-		}
-		if barren >= stalled {
-			return Response{Status: NotDone, Message: fmt.Sprintf("%s made no progress in %d replies", a.deps.Model.Name(), stalled)}, nil
+	if last := s.turns[len(s.turns)-1]; last.Role == Assistant {
+		if err := a.keep(ctx, s, Record{Kind: TurnRecord, Turn: &Turn{Role: User, Text: "You said nothing. Answer, ask, or call a tool."}, Text: nothing}); err != nil {
+			return "", err
 		}
 	}
-}
-
-// add takes a turn.
-func (s *session) add(t Turn) {
-	s.turns = append(s.turns, t)
-	s.given.add(t)
-}
-
-// answerCalls runs the calls of a reply, one after the other, and adds the turn with what came of them. It says whether a
-// tool ran. The error is ctx's.
-func (a *ToolAgent) answerCalls(ctx context.Context, w *work, s *session, r Reply) (ran bool, err error) {
-	if len(r.Calls) == 0 {
-		return false, nil
+	reply, err := w.fitted(ctx, &s.given, func() Prompt { return Prompt{System: a.system, Turns: s.given.turns, Tools: tools} }, s.turns[0].Text, "", func(c Cut) error {
+		return a.keep(ctx, s, Record{Kind: CutRecord, Cut: &c})
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return human.SafeText(err), nil
 	}
-	results := make([]CallDone, len(r.Calls))
-	for i, use := range r.Calls {
-		results[i] = CallDone{CallID: use.ID, Failed: true, Text: "It did not run: the conversation was broken off."}
+	s.seen.settle(reply.Calls)
+	said := Turn{Role: Assistant, Text: reply.Text, Calls: reply.Calls, Kept: reply.Kept}
+	rec := Record{Kind: TurnRecord, Turn: &said, Spent: spent()}
+	switch {
+	case len(reply.Calls) == 0 && strings.TrimSpace(reply.Text) == "":
+		said.Text, rec.Text = nothing, nothing // an empty turn is refused by models
+	case reply.Cut && len(reply.Calls) > 0:
+		rec.Outcome = OutcomeFailed
+	}
+	return "", a.keep(ctx, s, rec)
+}
+
+// conclude keeps and tells what came of a message.
+func (a *ToolAgent) conclude(ctx context.Context, s *session, r Response) (Response, error) {
+	u := Update{Type: ConversationalResponse, State: Completed, Outcome: OutcomeDone, Content: r.Message}
+	switch {
+	case r.Status == WaitingInput:
+		u.Outcome, u.State = OutcomeAsks, AwaitingConfirmation
+	case r.Status == NotDone:
+		u.Outcome, u.State = OutcomeFailed, Failed
+	case s.answers > 0:
+		r.Status = Done
+	}
+	spent := s.spent
+	u.Spent = &spent
+	if err := a.tell(ctx, s, u); err != nil {
+		return Response{}, err
+	}
+	return r, a.keep(ctx, s, Record{Kind: AnswerRecord, Text: string(r.Status), Spent: &spent})
+}
+
+// answerCalls runs the calls of the last reply that nothing has come of, one after the other, and adds the turn with what came of
+// all of them. The error is ctx's, or the Store's.
+func (a *ToolAgent) answerCalls(ctx context.Context, w *work, s *session, spent func() *Spent) error {
+	for _, use := range s.open {
+		if _, has := s.results[use.ID]; has {
+			continue
+		}
+		no := func(text string, failed bool) error {
+			return a.keep(ctx, s, Record{Kind: DoneRecord, Done: &CallDone{CallID: use.ID, Failed: failed, Text: text}})
+		}
+		var err error
 		switch {
-		case err != nil:
-		case r.Cut:
-			results[i].Text = "It did not run: your reply was longer than the limit of tokens. Make it shorter."
+		case s.using == use.ID:
+			err = no("It may have run, in part or whole, or not at all: the agent was stopped meanwhile. Look before you do it again.", true)
+		case s.cut:
+			err = no("It did not run: your reply was longer than the limit of tokens. Make it shorter.", true)
+		case s.masked:
+			err = no("It did not run: the agent was restarted, and what is secret in it was not kept. Say it again.", true)
 		case a.ask != nil && use.Name == a.ask.Name:
-			results[i] = asked(use)
+			text := "Asked. The answer is the user's next message."
+			if question(use) == "" {
+				text = "Nothing was asked: give the question."
+			}
+			err = no(text, question(use) == "")
 		default:
-			var did bool
-			did, results[i], err = w.call(ctx, use)
-			ran = ran || did
+			err = a.call(ctx, w, s, use, spent)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	s.add(Turn{Role: ToolTurn, Results: results})
-	return ran, err
+	return a.results(ctx, s)
 }
 
-func asked(use ToolUse) CallDone {
-	if question(use) == "" {
-		return CallDone{CallID: use.ID, Failed: true, Text: "Nothing was asked: give the question."}
+// results adds the turn with what came of the calls of the last reply; those that nothing has come of did not run.
+func (a *ToolAgent) results(ctx context.Context, s *session) error {
+	if len(s.open) == 0 {
+		return nil
 	}
-	return CallDone{CallID: use.ID, Text: "Asked. The answer is the user's next message."}
+	t := Turn{Role: ToolTurn}
+	for _, use := range s.open {
+		done, has := s.results[use.ID]
+		if !has {
+			done = CallDone{CallID: use.ID, Failed: true, Text: "It did not run: the conversation was broken off."}
+			if s.using == use.ID {
+				done.Text = "It may have run, in part or whole, or not at all: the conversation was broken off. Look before you do it again."
+			}
+		}
+		t.Results = append(t.Results, done)
+	}
+	return a.keep(ctx, s, Record{Kind: TurnRecord, Turn: &t})
 }
 
-// call has a call judged and runs it. The error is ctx's; the CallDone is right even then.
-func (w *work) call(ctx context.Context, use ToolUse) (ran bool, done CallDone, err error) {
-	failed := func(text string) (bool, CallDone, error) {
-		return false, CallDone{CallID: use.ID, Failed: true, Text: text}, nil
+// call has a call judged and runs it.
+func (a *ToolAgent) call(ctx context.Context, w *work, s *session, use ToolUse, spent func() *Spent) error {
+	failed := func(text string) error {
+		return a.keep(ctx, s, Record{Kind: DoneRecord, Done: &CallDone{CallID: use.ID, Failed: true, Text: text}})
 	}
 	t := w.box.byName[use.Name]
 	if t == nil {
 		return failed("There is no tool of this name here.")
 	}
-	if use.Args, err = object(use.Args); err != nil {
+	args, err := object(use.Args)
+	if err != nil {
 		return failed("It did not run: " + human.SafeText(err) + ".")
 	}
 	if err := w.over(); err != nil {
 		return failed("It did not run: " + human.SafeText(err) + ".")
 	}
-	w.tell(use, Update{Type: TaskInit})
+	use.Args = args
+	if err := a.tell(ctx, s, Update{Type: TaskInit, Tool: use.Name, Call: wholeLine(use.Name, use.Args)}); err != nil {
+		return err
+	}
 	args, changed, no, err := w.judged(ctx, use, t)
 	if err != nil {
-		_, done, _ = failed("It did not run: it was broken off before the gatekeeper had judged it.")
-		return false, done, err
+		return err
 	}
 	if no != "" {
-		w.tell(use, Update{Type: SubTaskResult, Outcome: OutcomeRefused, Content: human.OneLine(string(no), 300)})
-		return failed(string(no))
+		if err := failed(string(no)); err != nil {
+			return err
+		}
+		return a.tell(ctx, s, Update{Type: SubTaskResult, Tool: use.Name, Call: wholeLine(use.Name, use.Args), Outcome: OutcomeRefused, Content: human.OneLine(string(no), 300)})
+	}
+	use.Args = args
+	if err := a.keep(ctx, s, Record{Kind: UseRecord, Use: &use, Spent: spent()}); err != nil {
+		return err
 	}
 	out, err := w.perform(ctx, t, args)
-	ended := Update{Type: SubTaskResult, Outcome: OutcomeDone}
+	ended := Update{Type: SubTaskResult, Tool: use.Name, Call: wholeLine(use.Name, use.Args), Outcome: OutcomeDone}
 	if out.Failed {
 		ended.Outcome, ended.Content = OutcomeFailed, human.OneLine(out.Text, 300)
 	}
-	use.Args = args
-	w.tell(use, ended)
-	return true, CallDone{CallID: use.ID, Failed: out.Failed, Text: joined(changed, w.data(use.Name, out))}, err
-}
-
-// tell tells of a call.
-func (w *work) tell(use ToolUse, u Update) {
-	if w.Emit == nil {
-		return
+	done := CallDone{CallID: use.ID, Failed: out.Failed, Text: joined(changed, w.data(use.Name, out))}
+	if kept := a.keep(ctx, s, Record{Kind: DoneRecord, Done: &done, Outcome: ended.Outcome, Spent: spent()}); kept != nil {
+		return kept
 	}
-	u.At, u.SessionID, u.State = w.Now(), w.session, Executing
-	u.Tool, u.Call = use.Name, callLine(use.Name, use.Args)
-	w.Emit(u)
+	if told := a.tell(ctx, s, ended); told != nil {
+		return told
+	}
+	return err
 }

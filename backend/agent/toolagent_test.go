@@ -51,7 +51,9 @@ func TestEnoughIsSaidInOneTurn(t *testing.T) {
 	r := handle(t, a, "导航到北京故宫", "")
 	equal(t, "status", r.Status, agent.Success)
 	equal(t, "message", r.Message, "已开始导航到北京故宫。")
-	equal(t, "session", r.SessionID, "")
+	if r.SessionID == "" {
+		t.Error("no session to go on with")
+	}
 	equal(t, "agent", r.Agent, "helper")
 	equal(t, "query", r.Query, "导航到北京故宫")
 	equal(t, "turns", len(r.Data.History), 4)
@@ -92,9 +94,9 @@ func TestItAsksUntilItKnowsEnough(t *testing.T) {
 			}
 			equalList(t, "what the user said", words, []string{"播放音乐", "周杰伦的", "晴天"})
 			closed(t, r.Data.History)
-			if _, err := a.Handle(t.Context(), "再来一首", id); human.KindOf(err) != human.NotFound || !strings.Contains(human.SafeText(err), "is completed") {
-				t.Errorf("a session that is completed: %v", err)
-			}
+			// A wrong "answer" never loses the conversation.
+			m.replies = append(m.replies, says("好。"))
+			equal(t, "a further message", handle(t, a, "再来一首", id).Status, agent.Done)
 		})
 	}
 }
@@ -167,7 +169,125 @@ func TestASessionAnswersOneMessageAtATime(t *testing.T) {
 		}
 	}
 	equal(t, "status", handle(t, a, "first", id).Status, agent.Done)
+	other, err := agent.NewToolAgent(agent.About{Name: "another"}, agent.Deps{Model: m, Now: newClock().now, NewID: numbered()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Handle(t.Context(), "go", id); human.KindOf(err) != human.NotFound {
+		t.Errorf("a session of another agent: %v", err)
+	}
 }
+
+// Killed at any record of a conversation, and the message sent again: what was done is not done twice, and the answer is the same.
+func TestAConversationThatIsKilled(t *testing.T) {
+	talk := func(at int) (store *files, killed bool) {
+		store = &files{all: map[string][]agent.Record{}}
+		m := &script{}
+		ran := &[]string{}
+		build := func() *agent.ToolAgent {
+			a, err := agent.NewToolAgent(agent.About{Name: "helper", Categories: []agent.Category{fun}}, agent.Deps{
+				Model: m, Now: newClock().now, NewID: numbered(), Store: store,
+				Tools: []agent.Tool{gadget{name: "play_music", category: fun, ran: ran}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		a, id := build(), ""
+		store.at = at
+		for _, step := range []struct {
+			message string
+			replies func(last string) agent.Reply
+			status  agent.Status
+			answer  string
+		}{
+			{"播放音乐", func(string) agent.Reply { return calls("ask_user", `{"question":"请问想听什么歌？"}`) }, agent.WaitingInput, "请问想听什么歌？"},
+			{"晴天", func(last string) agent.Reply {
+				if strings.Contains(last, "tool_output") || strings.Contains(last, "may have run") {
+					return says("正在播放《晴天》。")
+				}
+				return calls("play_music", `{"song":"晴天"}`)
+			}, agent.Done, "正在播放《晴天》。"},
+		} {
+			m.answer = func(p agent.Prompt) agent.Reply {
+				last := p.Turns[len(p.Turns)-1]
+				text := last.Text
+				for _, r := range last.Results {
+					text += r.Text
+				}
+				return step.replies(text)
+			}
+			r, err := a.Handle(t.Context(), step.message, id)
+			if err != nil {
+				killed = true
+				a = build() // another process
+				if id == "" && len(store.all) > 0 {
+					for only := range store.all {
+						id = only
+					}
+				}
+				if r, err = a.Handle(t.Context(), step.message, id); err != nil {
+					t.Fatalf("at %d: %v", at, err)
+				}
+			}
+			id = r.SessionID
+			status := step.status
+			if status == agent.WaitingInput && r.Status != status || status == agent.Done && r.Status != agent.Done || r.Message != step.answer {
+				t.Errorf("at %d, %s: %s %q", at, step.message, r.Status, r.Message)
+			}
+			closed(t, r.Data.History)
+		}
+		if len(*ran) != 1 {
+			t.Errorf("at %d: ran %q", at, *ran)
+		}
+		return store, killed
+	}
+	whole, _ := talk(0)
+	if whole.n < 12 {
+		t.Fatalf("a conversation of %d records", whole.n)
+	}
+	for at := 1; at <= whole.n; at++ {
+		if _, killed := talk(at); !killed {
+			t.Errorf("at %d: it was not killed", at)
+		}
+	}
+}
+
+// files keeps sessions, and dies once: at a record, which it keeps or not in turn.
+type files struct {
+	all   map[string][]agent.Record
+	n, at int
+	dead  bool // until it is opened again
+}
+
+type file struct {
+	of *files
+	id string
+}
+
+func (f *files) Begin(id string) (agent.SessionLog, error) { f.dead = false; return &file{f, id}, nil }
+func (f *files) Open(id string) (agent.SessionLog, []agent.Record, error) {
+	f.dead = false
+	return &file{f, id}, f.all[id], nil
+}
+
+func (f *file) Append(_ context.Context, r agent.Record) error {
+	if f.of.dead {
+		return errKilled
+	}
+	f.of.n++
+	if f.of.n == f.of.at {
+		f.of.dead = true
+		if f.of.at%2 == 0 {
+			f.of.all[f.id] = append(f.of.all[f.id], r)
+		}
+		return errKilled
+	}
+	f.of.all[f.id] = append(f.of.all[f.id], r)
+	return nil
+}
+func (f *file) Close() error { return nil }
 
 func TestOnlyToolsOfDeclaredCategories(t *testing.T) {
 	m := &script{replies: []agent.Reply{calls("shell", `{"command":"id"}`), says("I cannot.")}}

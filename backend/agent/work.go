@@ -28,6 +28,7 @@ const (
 	OutcomeFailed  = "failed"
 	OutcomeRefused = "refused" // by the gatekeeper, or because no confirmed task has such a call
 	OutcomeSkipped = "skipped"
+	OutcomeAsks    = "asks" // of an answer: it is a question
 )
 
 // A toolbox holds the tools that an agent may use.

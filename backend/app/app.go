@@ -22,6 +22,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"deskbell/backend/agent/host"
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/callers"
 	"deskbell/backend/gate/service"
@@ -108,6 +109,7 @@ type App struct {
 	samples *cli.Samples
 	api     *api.Server
 	callers *callers.Service
+	host    *host.Host
 
 	opened  []func() error // how what was opened is closed again, in the order of opening
 	closing sync.Once

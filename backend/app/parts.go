@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"deskbell/backend/agent/declared"
+	"deskbell/backend/agent/host"
 	"deskbell/backend/agent/runs"
 	"deskbell/backend/browser"
 	"deskbell/backend/gate"
@@ -318,11 +320,36 @@ func (a *App) openPlans() {
 	})
 }
 
+// openHost makes what runs agents. Their processes are this program's, on the same data folder and settings.
+func (a *App) openHost() error {
+	self, err := os.Executable()
+	if err != nil {
+		return human.Wrap(human.Internal, err, "Deskbell cannot find its own program")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		a.log.Warn("no home folder is known; agents need a folder", "err", err)
+	}
+	program := []string{self, "--data", a.Dir}
+	if file := a.Config.Config.File(); file != filepath.Join(a.Dir, "config.toml") {
+		program = append(program, "--config", file)
+	}
+	a.host = host.New(host.Deps{
+		Program: program, Folder: home, Runs: journals(a.Dir), NewID: newID, Log: a.log,
+		Agents: func() ([]declared.Profile, error) { return declared.Read(a.Dir) }, Started: a.callers.Started,
+	})
+	a.opens(a.host.Close)
+	return nil
+}
+
 // openAPI connects the transports to all parts.
 func (a *App) openAPI() (err error) {
+	if err := a.openHost(); err != nil {
+		return err
+	}
 	tool := mcp.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcp.Ringer { return mcp.ForQueue(a.queue, a.library, by) },
-		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans, Knowledge: a.settings.Sinks.Knowledge})
+		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans, Agents: messenger{a.host}, Knowledge: a.settings.Sinks.Knowledge})
 	a.samples = cli.NewSamples(a.store, a.Dir, a.log)
 	a.opens(func() error { a.samples.Close(); return nil })
 	a.clients = newClients(a.Dir, func(context.Context) (cli.Keys, error) { return kept{a.store}, nil },
@@ -334,7 +361,7 @@ func (a *App) openAPI() (err error) {
 	a.audits = &receipt.Watch{Audit: audit, Now: time.Now, Log: a.log}
 	d := api.Deps{
 		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp, Outbox: a.outbox, Retention: a.retention, Views: views.New(a.Dir, newID),
-		Callers: a.callers, Clients: a.clients, Changes: workspace.Changes{}, Runs: journals(a.Dir), Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits,
+		Callers: a.callers, Clients: a.clients, Changes: workspace.Changes{}, Host: a.host, Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits,
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
 			p := Program(a.Version, a.Built, nil)
 			p.Audit = func(ctx context.Context, _ string) (receipt.Audit, error) { return audit(ctx) } // of the journal that is open: it knows its end

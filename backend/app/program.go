@@ -12,6 +12,7 @@ import (
 	"github.com/pkg/browser"
 
 	"deskbell/backend/agent"
+	"deskbell/backend/agent/runs"
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
 	"deskbell/backend/llm"
@@ -93,7 +94,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 			Run:  runAgent(version),
 			Chat: chatWithAgent(version),
 			List: func(ctx context.Context, dir string, most int) ([]agent.RunView, error) {
-				return journals(dir).List(ctx, most)
+				return journals(dir).List(ctx, runs.Run, most)
 			},
 		},
 		Gate: cli.Gate{

@@ -37,6 +37,7 @@ const (
 const (
 	extension = ".jsonl"
 	lockEnd   = ".lock"
+	stopEnd   = ".stop"
 	lookEvery = 150 * time.Millisecond // for more, while a reader waits
 	lockFor   = time.Second            // readers look at a lock for a moment, too
 )
@@ -134,6 +135,58 @@ func (s *Store) Continue(id string) (*Journal, agent.RunInfo, []agent.Record, er
 		return nil, info, nil, errors.Join(err, j.Close())
 	}
 	return j, info, records, nil
+}
+
+// Sessions keep the conversations of agents as journals are kept.
+func (s *Store) Sessions() agent.Sessions { return sessions{s} }
+
+type sessions struct{ of *Store }
+
+// Begin implements agent.Sessions.
+func (s sessions) Begin(id string) (agent.SessionLog, error) { return s.of.Create(id) }
+
+// Open implements agent.Sessions.
+func (s sessions) Open(id string) (agent.SessionLog, []agent.Record, error) {
+	j, records, err := s.of.Resume(id)
+	switch human.KindOf(err) {
+	case human.NotFound:
+		err = human.Errorf(human.NotFound, "session %q is not known here: check the id, or send the message without one to start a new session", human.OneLine(id, 80))
+	case human.Conflict:
+		err = human.Errorf(human.Conflict, "session %s is still answering another message; wait for that answer", id)
+	}
+	return j, records, err
+}
+
+// Stop asks the process that runs a run to stop it, as Ctrl-C does. Conflict where none does.
+func (s *Store) Stop(id string) error {
+	path, err := s.path(id, stopEnd)
+	if err != nil {
+		return err
+	}
+	if !s.alive(id) {
+		return human.Errorf(human.Conflict, "no process runs %s now", id)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return human.Wrap(human.Unavailable, err, "the file %s cannot be written", path)
+	}
+	return nil
+}
+
+// Stopped returns once Stop was called for the run, or ctx has ended; it says which.
+func (j *Journal) Stopped(ctx context.Context) bool {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	path := strings.TrimSuffix(j.file.Name(), extension) + stopEnd
+	for {
+		if os.Remove(path) == nil {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
 }
 
 // hold takes the lock of a run.
@@ -240,15 +293,21 @@ type outline struct {
 
 type span struct{ from, to int64 }
 
-// List returns the newest runs, newest first. Their ids are in the order of their beginnings.
-func (s *Store) List(ctx context.Context, most int) ([]agent.RunView, error) {
+// The prefixes of ids.
+const (
+	Run          = "run_"
+	Conversation = "chat_"
+)
+
+// List returns the newest runs, or conversations, as the prefix of their ids says; newest first, by their beginnings.
+func (s *Store) List(ctx context.Context, prefix string, most int) ([]agent.RunView, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, human.Wrap(human.Unavailable, err, "the folder of runs %s cannot be read", s.dir)
 	}
 	var found []string
 	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), extension); ok && ids.MatchString(id) && e.Type().IsRegular() {
+		if id, ok := strings.CutSuffix(e.Name(), extension); ok && strings.HasPrefix(id, prefix) && ids.MatchString(id) && e.Type().IsRegular() {
 			found = append(found, id)
 		}
 	}

@@ -79,11 +79,11 @@ func create(t *testing.T, s *runs.Store, id string) *runs.Journal {
 func TestAJournal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "agents")
 	s := runs.New(dir)
-	if list, err := s.List(t.Context(), 10); err != nil || len(list) != 0 {
+	if list, err := s.List(t.Context(), "run_", 10); err != nil || len(list) != 0 {
 		t.Fatalf("before there is a folder: %v, %v", list, err)
 	}
 	j := create(t, s, "run_1")
-	if list, err := s.List(t.Context(), 10); err != nil || len(list) != 0 {
+	if list, err := s.List(t.Context(), "run_", 10); err != nil || len(list) != 0 {
 		t.Errorf("before its first line: %v, %v", list, err)
 	}
 	want := []agent.Record{
@@ -114,7 +114,7 @@ func TestAJournal(t *testing.T) {
 		t.Errorf("made again after its end: %v", err)
 	}
 	create(t, s, "run_2").Close() //nolint:errcheck // it has nothing in it
-	if list, err := s.List(t.Context(), 10); err != nil || len(list) != 1 || list[0].Alive || list[0].ID != "run_1" {
+	if list, err := s.List(t.Context(), "run_", 10); err != nil || len(list) != 1 || list[0].Alive || list[0].ID != "run_1" {
 		t.Errorf("%+v, %v", list, err)
 	}
 	j, records, err := s.Resume("run_1")
@@ -370,7 +370,7 @@ func TestTheNewestFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, err := s.List(t.Context(), 2)
+	list, err := s.List(t.Context(), "run_", 2)
 	if err != nil || len(list) != 2 || list[0].ID != "run_c" || list[1].ID != "run_b" || list[0].State != agent.Idle {
 		t.Errorf("%+v, %v", list, err)
 	}

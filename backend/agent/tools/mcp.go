@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,25 +38,28 @@ type MCPServer struct {
 	URL     string
 	Header  http.Header
 
+	Category agent.Category // of its tools; empty: mcp
+
 	Dir     string // the folder to run in
 	Version string // Deskbell's
 }
 
 // A Connection is an MCP server at work. Its methods are safe for concurrent use.
 type Connection struct {
-	name    string
-	session *mcp.ClientSession
-	tools   []agent.Tool
-	child   *child          // nil for one at a URL
-	web     *http.Transport // nil for a command
-	closing sync.Once
-	err     error
+	name     string
+	category agent.Category
+	session  *mcp.ClientSession
+	tools    []agent.Tool
+	child    *child          // nil for one at a URL
+	web      *http.Transport // nil for a command
+	closing  sync.Once
+	err      error
 }
 
 // ConnectMCP starts a server, or connects to it, and asks for its tools. They are those that it told now: what it tells
 // later is not taken, so that no tool becomes another one while the agent runs. Close ends it.
 func ConnectMCP(ctx context.Context, s MCPServer) (_ *Connection, err error) {
-	c := &Connection{name: s.Name}
+	c := &Connection{name: s.Name, category: cmp.Or(s.Category, agent.Remote)}
 	defer func() {
 		if err != nil {
 			_ = c.Close() // the first error is the one that counts
@@ -245,7 +249,7 @@ func toolName(name string) string {
 func (r *remote) Spec() agent.ToolSpec { return r.spec }
 
 // Category implements agent.Tool.
-func (*remote) Category() agent.Category { return agent.Remote }
+func (r *remote) Category() agent.Category { return r.of.category }
 
 // Tell implements Judged.
 func (r *remote) Tell(call *human.ToolCall) {

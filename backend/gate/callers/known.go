@@ -45,6 +45,16 @@ func (s *Service) Used(c *Caller, name string, how human.AgentMark) {
 	}
 }
 
+// Started makes a process known that this one started for an agent: below it, everything is the agent's.
+func (s *Service) Started(pid int, name string) {
+	if s == nil || s.deps.Off {
+		return
+	}
+	if p, err := s.deps.Processes.Find(pid); err == nil { // else it has ended
+		s.know(agent{ProcessID: p.ID(), Boot: s.boot, Name: name, How: human.MarkKey, Since: s.deps.Now().UTC()})
+	}
+}
+
 // isKnown says whether a process or one near above it is known.
 func (s *Service) isKnown(pid int) bool {
 	for range ancestry {

@@ -106,7 +106,7 @@ func find(w *walker, c *cmd) (stream, bool) {
 }
 
 // guardFiles are files of the gatekeeper's own folder, by which a search for names is compared with what it holds.
-var guardFiles = []string{"deskbell.db", "deskbell.db-wal", "deskbell.log", "start.log", "server.json", "config.toml", "gate.toml", "gate.mirror", "gate.mirror.key",
+var guardFiles = []string{"deskbell.db", "deskbell.db-wal", "deskbell.log", "start.log", "server.json", "config.toml", "gate.toml", "agents.toml", "gate.mirror", "gate.mirror.key",
 	"receipt-keys.json", "stepup.key", "known_agents", "agent.key", "deskbell.sock", "phone.pem", "phones.json"}
 
 // findsGuard says whether a search below these paths comes to files of the gatekeeper's own folder, as far as the names it looks for say.

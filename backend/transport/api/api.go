@@ -66,7 +66,7 @@ type Deps struct {
 	Gate      Gatekeeper
 	Backups   Backups
 	Plans     Plans
-	Runs      Runs
+	Host      Host
 	Clients   Clients
 	Changes   Changes
 	StepUp    *stepup.Service

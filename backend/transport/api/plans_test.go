@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	reference "deskbell/backend/agent"
+	"deskbell/backend/agent/declared"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
 	"deskbell/backend/queue/receipt"
@@ -29,13 +31,26 @@ func (h *fixture) openPlans(d *Deps) {
 			return h.planning
 		},
 	})
-	d.Runs = oneRun{}
+	d.Host = oneRun{}
 }
 
-// oneRun is what is kept of runs: one.
+// oneRun is a host of two agents, one of them open, and what is kept of runs: one.
 type oneRun struct{}
 
-func (oneRun) List(context.Context, int) ([]reference.RunView, error) {
+func (oneRun) Agents() ([]declared.Profile, error) {
+	return []declared.Profile{{Name: declared.Reference}, {Name: "music", Open: true}}, nil
+}
+
+func (oneRun) Message(_ context.Context, by human.Actor, name, message, session, _ string) (reference.Response, error) {
+	return reference.Response{Agent: name, Query: message, SessionID: cmp.Or(session, "chat_1"), Message: string(by.Role), Status: reference.Success}, nil
+}
+
+func (oneRun) Start(context.Context, string, string, string) (string, error) { return "run_2", nil }
+func (oneRun) Resume(context.Context, string) error                          { return nil }
+func (oneRun) Silence(string) error                                          { return nil }
+func (oneRun) Stop(string) error                                             { return nil }
+
+func (oneRun) List(context.Context, string, int) ([]reference.RunView, error) {
 	return []reference.RunView{{RunInfo: reference.RunInfo{ID: "run_1"}}}, nil
 }
 

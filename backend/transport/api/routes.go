@@ -150,7 +150,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.backups(c.needs("backups", s.deps.Backups != nil))
 	s.plans(c.needs("plans", s.deps.Plans != nil))
 	s.allPlans(c.needs("plans", s.deps.Plans != nil))
-	s.runs(c.needs("runs of an agent", s.deps.Runs != nil))
+	s.runs(c.needs("agents", s.deps.Host != nil))
 	s.recorder(c.needs("a recorder", s.deps.Recorder != nil))
 	s.captures(c.needs("captures", s.deps.Capturer != nil))
 	s.recordings(c.needs("recordings", s.deps.Library != nil))

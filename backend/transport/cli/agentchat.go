@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"os"
 	"os/signal"
@@ -16,12 +17,14 @@ import (
 
 func (s *shell) agentChatCommand() *cobra.Command {
 	var f runFlags
+	var session string
 	c := &cobra.Command{
 		Use:   "chat [MESSAGE]",
 		Short: "Talk with the agent in a folder; it asks for what you have not said",
 		Long: "Talk with the agent in a folder: it does what a message says with the shell, files, HTTP and MCP servers, and asks where that\n" +
 			"is not enough. Your answer is the next line. With MESSAGE it ends when that is answered; without it, each line of standard\n" +
-			"input is a message, until its end. A message after an answer starts a new conversation, and nothing is stored.\n\n" +
+			"input is a message, until its end; /new starts a new conversation. Conversations are stored on this machine: --session continues\n" +
+			"one, from here or from the console, also after this program or the machine was stopped in the middle of an answer.\n\n" +
 			"The gatekeeper of the running Deskbell checks every tool call. It makes no plans, so none are confirmed.\n\n" +
 			"The last message decides. " + endHelp,
 		Example: "  deskbell agent chat\n" +
@@ -32,21 +35,28 @@ func (s *shell) agentChatCommand() *cobra.Command {
 				return human.Errorf(human.Invalid, "the message is empty; say what the agent should do")
 			}
 			r := AgentRun{}
-			if err := s.beginAgent(&r, f); err != nil {
+			done, err := s.beginAgent(c.Context(), &r, f)
+			if err != nil {
 				return err
 			}
-			t := chat{progress: newProgress(s), lines: bufio.NewScanner(s.in), first: args}
+			defer done()
+			t := chat{progress: newProgress(s), lines: bufio.NewScanner(s.in), first: args, session: session}
 			t.lines.Buffer(nil, longestMessage)
 			r.Note = func(text string) { t.line(); s.note("%s", visible(text)) }
 			r.Tell = t.tell
 			if !s.json {
-				r.Emit = t.update
+				r.Emit = func(u agent.Update) {
+					if u.Tool != "" { // the rest is shown as an answer
+						t.update(u)
+					}
+				}
 			}
 			return s.Agent.Chat(c.Context(), r, func(handle Handle) error { return t.talk(c.Context(), handle) })
 		},
 	}
 	f.given = c.Flags().Changed
-	c.Flags().StringVar(&f.cwd, "cwd", "", "the folder to work in; default: this one")
+	s.startFlags(c, &f)
+	c.Flags().StringVar(&session, "session", "", "continue the conversation of this id")
 	s.runFlags(c, &f)
 	c.Flags().Lookup("max-plans").Hidden = true
 	c.Flags().Lookup("json").Usage = "print each answer as one line of JSON, with the conversation"
@@ -61,6 +71,8 @@ type chat struct {
 	*progress
 	lines *bufio.Scanner
 	first []string // MESSAGE
+
+	session string
 }
 
 // next returns the next message; empty after the last.
@@ -85,12 +97,16 @@ func (t *chat) next() string {
 // talk has messages answered until there are no more.
 func (t *chat) talk(ctx context.Context, handle Handle) error {
 	once := len(t.first) > 0
-	for session, message := "", t.next(); message != ""; message = t.next() {
-		r, err := t.answered(ctx, handle, message, session)
+	for message := t.next(); message != ""; message = t.next() {
+		if message == "/new" {
+			t.session = ""
+			continue
+		}
+		r, err := t.answered(ctx, handle, message)
 		if err != nil {
 			return err
 		}
-		session = r.SessionID
+		t.session = cmp.Or(r.SessionID, t.session)
 		switch r.Status {
 		case agent.WaitingInput:
 			t.code = exitUnended
@@ -98,7 +114,7 @@ func (t *chat) talk(ctx context.Context, handle Handle) error {
 		case agent.NotDone:
 			t.code = exitNo
 		case agent.Done:
-			t.code, session = exitYes, ""
+			t.code = exitYes
 		case agent.Success:
 			t.code = exitYes
 		default: // interrupted
@@ -113,12 +129,12 @@ func (t *chat) talk(ctx context.Context, handle Handle) error {
 }
 
 // answered has a message answered, and shows the answer. Where it is interrupted, the Response has no status.
-func (t *chat) answered(ctx context.Context, handle Handle, message, session string) (r agent.Response, err error) {
+func (t *chat) answered(ctx context.Context, handle Handle, message string) (r agent.Response, err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)() // a second Ctrl-C ends it at once
 	t.said, t.over = "", true
-	r, err = handle(ctx, message, session)
+	r, err = handle(ctx, agent.Message{Text: message, Session: t.session})
 	t.line()
 	switch {
 	case ctx.Err() != nil:

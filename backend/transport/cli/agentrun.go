@@ -18,16 +18,14 @@ import (
 	words "mvdan.cc/sh/v3/shell"
 
 	"deskbell/backend/agent"
+	"deskbell/backend/agent/declared"
 	"deskbell/backend/human"
 	"deskbell/backend/store/settings"
 )
 
-// ReferenceAgent is what the agent that comes with Deskbell is called.
-const ReferenceAgent = "deskbell-agent"
-
-// An Agent is the reference agent.
+// An Agent is the reference agent, and those that are declared.
 type Agent struct {
-	// Run runs it in this process until its task is done, it cannot continue, or ctx ends. A run that ended before its end
+	// Run runs one in this process until its task is done, it cannot continue, or ctx ends. A run that ended before its end
 	// can be resumed.
 	Run func(ctx context.Context, r AgentRun) (agent.Result, error)
 	// Chat begins conversations in this process, and ends what it has started when talk returns.
@@ -36,14 +34,18 @@ type Agent struct {
 	List func(ctx context.Context, dir string, most int) ([]agent.RunView, error)
 }
 
-// A Handle answers a message, as agent.ToolAgent does.
-type Handle = func(ctx context.Context, message, session string) (agent.Response, error)
+// A Handle answers a message, as agent.ToolAgent.Answer does.
+type Handle = func(ctx context.Context, m agent.Message) (agent.Response, error)
 
 // An AgentRun is what a run of the reference agent is begun or resumed with.
 type AgentRun struct {
-	Resume string // the id of the run to continue with; then Task and Cwd are the journal's
+	Resume string // the id of the run to continue with; then Agent, Task and Cwd are the journal's
+	ID     string // of a new run; may be empty
+	Agent  string // its name
 	Task   string
 	Cwd    string // absolute
+
+	Agents []declared.Profile // that there are
 
 	Dir         string // the data folder, for the journal
 	Find        func() (string, error)
@@ -56,22 +58,29 @@ type AgentRun struct {
 	Limits func(kept *agent.Limits) (agent.Limits, error)
 
 	Began func(id string)
-	Emit  func(agent.Update)
-	Tell  func(soFar string) // what the model says, as it comes
-	Note  func(text string)  // for people, beside what the run tells
+	Stop  func() // another process wants it to stop
+
+	// Answers returns the line that someone at the terminal types as the answer to a question; nil where no one sits there. It
+	// blocks until then, or until ctx ends.
+	Answers func(ctx context.Context, question string) (string, error)
+
+	Emit func(agent.Update)
+	Tell func(soFar string) // what the model says, as it comes
+	Note func(text string)  // for people, beside what the run tells
 }
 
 func (s *shell) agentRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "agent", Short: "Run the agent that comes with Deskbell on a task, continue its runs, and talk with it",
 	}
-	c.AddCommand(s.agentRunRunCommand(), s.agentResumeCommand(), s.agentChatCommand(), s.agentListCommand())
+	c.AddCommand(s.agentRunRunCommand(), s.agentResumeCommand(), s.agentChatCommand(), s.agentListCommand(), s.agentAgentsCommand(), s.agentServeCommand())
 	return c
 }
 
 // runFlags are the flags of a run.
 type runFlags struct {
 	model, provider, base, cwd string
+	agent, file, id            string
 	servers                    []string
 	private                    bool
 	limits                     agent.Limits
@@ -151,7 +160,9 @@ func (s *shell) agentRunRunCommand() *cobra.Command {
 		},
 	}
 	f.given = c.Flags().Changed
-	c.Flags().StringVar(&f.cwd, "cwd", "", "the folder to work in; default: this one")
+	s.startFlags(c, &f)
+	c.Flags().StringVar(&f.id, "id", "", "the id of the run")
+	c.Flags().Lookup("id").Hidden = true
 	return s.runFlags(c, &f)
 }
 
@@ -177,11 +188,18 @@ func (s *shell) agentResumeCommand() *cobra.Command {
 	return c
 }
 
+// startFlags are the flags of what begins.
+func (s *shell) startFlags(c *cobra.Command, f *runFlags) {
+	c.Flags().StringVar(&f.cwd, "cwd", "", "the folder to work in; default: this one")
+	c.Flags().StringVar(&f.agent, "agent", declared.Reference, "the `NAME` of an agent; deskbell agent agents lists them")
+}
+
 func (s *shell) runFlags(c *cobra.Command, f *runFlags) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.provider, "provider", "", "the protocol of the model, anthropic or openai; default: the setting model.provider")
 	flags.StringVar(&f.model, "model", "", "the model's name; default: the setting model.name")
 	flags.StringVar(&f.base, "base-url", "", "where the model is asked; default: the setting model.base_url")
+	flags.StringVar(&f.file, "agents", "", "the file in which agents are declared; default: agents.toml of the data folder")
 	flags.StringArrayVar(&f.servers, "mcp", nil, "give it the tools of an MCP server: a `COMMAND`, or a URL; may be given more than once")
 	flags.BoolVar(&f.private, "allow-http-private", false, "let its HTTP requests go to this machine and to private networks")
 	flags.IntVar(&f.limits.Steps, "max-steps", 100, "end after this many tool calls; 0: no limit")
@@ -245,10 +263,11 @@ func mcpServer(text string) (p Proxied, err error) {
 	return p, p.complete(nil)
 }
 
-// beginAgent fills in with what the agent works.
-func (s *shell) beginAgent(r *AgentRun, f runFlags) error {
+// beginAgent fills in with what the agent works; done is called when it has ended.
+func (s *shell) beginAgent(ctx context.Context, r *AgentRun, f runFlags) (done func(), err error) {
+	done = func() {}
 	if err := f.complete(r); err != nil {
-		return err
+		return done, err
 	}
 	for key, text := range map[string]string{"model.provider": f.provider, "model.name": f.model, "model.base_url": f.base} {
 		if text != "" {
@@ -257,22 +276,41 @@ func (s *shell) beginAgent(r *AgentRun, f runFlags) error {
 	}
 	place, err := s.place()
 	if err != nil {
-		return err
+		return done, err
 	}
-	if s.key == "" {
-		s.key = os.Getenv("DESKBELL_KEY")
+	r.ID, r.Agent = f.id, f.agent
+	if r.Agents, err = agentsOf(place.Dir, f.file); err != nil {
+		return done, err
 	}
-	if _, err := s.agent(); err != nil { // says what is missing
-		return err
+	if r.Resume == "" {
+		if _, err = declared.Find(r.Agents, r.Agent); err != nil {
+			return done, err
+		}
+	}
+	if _, err := s.server(); err != nil {
+		return done, err
+	}
+	if s.key = cmp.Or(s.key, os.Getenv("DESKBELL_KEY")); s.key == "" {
+		var drop func() error
+		if s.key, drop, err = s.mint(ctx, cmp.Or(r.Agent, declared.Reference)); err != nil {
+			return done, err
+		}
+		done = func() {
+			if err := drop(); err != nil {
+				s.note("the key of this run could not be deleted: %s", visible(human.SafeText(err)))
+			}
+		}
 	}
 	r.Dir, r.Model, r.Find, r.Key = place.Dir, place.Config.Settings().Model, s.server, s.key
-	return nil
+	return done, nil
 }
 
 func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error) {
-	if err := s.beginAgent(&r, f); err != nil {
+	done, err := s.beginAgent(ctx, &r, f)
+	if err != nil {
 		return err
 	}
+	defer done()
 	show := newProgress(s)
 	id := ""
 	r.Began = func(began string) { id = began; show.began(id, r.Resume != "") }
@@ -282,6 +320,10 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)() // a second Ctrl-C ends it at once
+	r.Stop = stop
+	if s.interactive() && !s.json {
+		r.Answers = show.answers(s.typed(ctx))
+	}
 	result, err := s.Agent.Run(ctx, r)
 	show.line()
 	stopped := ctx.Err() != nil
@@ -306,6 +348,21 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	return nil
 }
 
+// agentsOf are the agents that a file declares, or the data folder's.
+func agentsOf(dir, file string) ([]declared.Profile, error) {
+	if file == "" {
+		return declared.Read(dir)
+	}
+	if _, err := os.Stat(file); err != nil {
+		return nil, human.Wrap(human.NotFound, err, "--agents %s: there is no such file", file)
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return nil, human.Wrap(human.Invalid, err, "--agents %s: its folder is not known", file)
+	}
+	return declared.ReadFile(path)
+}
+
 // again is the command that continues with a run.
 func (f runFlags) again(id string) string {
 	command := "deskbell agent resume " + id
@@ -316,6 +373,24 @@ func (f runFlags) again(id string) string {
 		command += " --allow-http-private"
 	}
 	return command
+}
+
+// answers takes a typed line as the answer to a question.
+func (p *progress) answers(lines <-chan string) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, _ string) (string, error) {
+		p.line()
+		p.note("Answer here, then Enter; or in Deskbell's inbox.")
+		for {
+			select {
+			case line := <-lines:
+				if line != "" {
+					return line, nil
+				}
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		}
+	}
 }
 
 // A progress shows a run while it goes.
@@ -623,4 +698,39 @@ func thousands(n int) string {
 		return strconv.Itoa(n)
 	}
 	return strconv.Itoa((n+999)/1000) + "k"
+}
+
+func (s *shell) agentAgentsCommand() *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use: "agents", Short: "List the agents that there are", Args: cobra.NoArgs,
+		Long: "List the agents that there are: the one that comes with Deskbell, and those that are declared in agents.toml of the data folder.",
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := s.dir()
+			if err != nil {
+				return err
+			}
+			all, err := agentsOf(dir, file)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(struct {
+					Agents []declared.Profile `json:"agents"`
+				}{all})
+			}
+			w := s.columns()
+			for _, a := range all {
+				open := ""
+				if a.Open {
+					open = "open to agents"
+				}
+				w.row("%s\t%s\t%s\t%s\n", visible(a.Name), visible(strings.Join(a.Categories, ", ")), open, oneLine(a.Description, 100))
+			}
+			return w.flush()
+		},
+	}
+	c.Flags().StringVar(&file, "agents", "", "the file in which agents are declared; default: agents.toml of the data folder")
+	s.jsonFlag(c, "print one line of JSON")
+	return c
 }

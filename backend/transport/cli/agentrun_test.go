@@ -46,7 +46,8 @@ func agentProgram(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.
 
 // parrot is an agent that asks about "which", fails at "fail", cannot at "error", and answers anything else.
 func parrot(_ context.Context, r AgentRun, talk func(Handle) error) error {
-	return talk(func(_ context.Context, message, session string) (agent.Response, error) {
+	return talk(func(_ context.Context, m agent.Message) (agent.Response, error) {
+		message, session := m.Text, m.Session
 		out := agent.Response{Query: message, Status: agent.Success, Message: "You said " + message + "\x1b[2J"}
 		switch {
 		case message == "which":

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/platform/procgroup"
 	"deskbell/backend/store/datadir"
 )
 
@@ -64,7 +65,7 @@ func (s *shell) start(ctx context.Context, p Place, args []string) (url string, 
 	}
 	defer func() { _ = out.Close() }() // the child has a handle of its own
 	cmd.Stdout, cmd.Stderr = out, out
-	detach(cmd)
+	procgroup.Detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return "", human.Wrap(human.Internal, err, "Deskbell could not be started: %v", err)
 	}

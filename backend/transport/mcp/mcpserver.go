@@ -89,6 +89,8 @@ type Options struct {
 	Gate Gatekeeper
 	// Plans has plans confirmed for the tool confirm_plan; without it there is no such tool.
 	Plans Planner
+	// Agents answer messages for the tool message_agent; without them there is no such tool.
+	Agents Messenger
 
 	// Knowledge offers what came of an agent's requests as resources.
 	Knowledge bool
@@ -176,10 +178,14 @@ func (t *tool) server(x *exchange) *mcp.Server {
 	if t.opts.Plans != nil {
 		s.AddTool(planDefinition(), t.handler(x, (*call).plan))
 	}
+	if t.opts.Agents != nil {
+		s.AddTool(messageDefinition(nil), t.handler(x, (*call).message))
+	}
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			result, err := next(ctx, method, req)
 			if list, is := result.(*mcp.ListToolsResult); is && err == nil {
+				t.nameAgents(ctx, x.of(ctx), list)
 				list.Tools = slices.DeleteFunc(list.Tools, func(tool *mcp.Tool) bool { return !t.inUse(ctx, x.of(ctx), tool.Name) })
 			}
 			return result, err
@@ -194,6 +200,9 @@ func (t *tool) inUse(ctx context.Context, x *exchange, tool string) bool {
 	switch tool {
 	case "permission":
 		return t.opts.Permission || x.permission
+	case "message_agent":
+		open, err := t.opts.Agents.OpenAgents(ctx, x.by)
+		return len(open) > 0 && err == nil
 	case "confirm_plan":
 		on, err := t.opts.Plans.PlansConfirmed(ctx)
 		return on || err != nil // where it cannot be told, it may be

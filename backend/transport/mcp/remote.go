@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"deskbell/backend/agent"
+	"deskbell/backend/agent/declared"
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
@@ -25,7 +27,7 @@ func ServeRemote(ctx context.Context, find func() (url string, err error), key s
 	defer c.Close()
 	r := remote{c}
 	folder, _ := os.Getwd() // where that cannot be told, none is
-	opts.Session, opts.Folder, opts.LocalFiles, opts.Gate, opts.Plans = client.Thread(folder), folder, true, r, r
+	opts.Session, opts.Folder, opts.LocalFiles, opts.Gate, opts.Plans, opts.Agents = client.Thread(folder), folder, true, r, r, r
 	opts.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return ServeStdio(ctx, r, in, out, opts)
 }
@@ -37,6 +39,7 @@ var (
 	_ Ringer     = remote{}
 	_ Gatekeeper = remote{}
 	_ Planner    = remote{}
+	_ Messenger  = remote{}
 )
 
 // Ring implements Ringer.
@@ -100,4 +103,14 @@ func (r remote) Status(ctx context.Context, _ human.Actor, session string, wait 
 // Progress implements Planner.
 func (r remote) Progress(ctx context.Context, _ human.Actor, session string, p human.TaskProgress, wait time.Duration) (plan.Standing, error) {
 	return r.Client.Progress(ctx, session, p, wait)
+}
+
+// OpenAgents implements Messenger.
+func (r remote) OpenAgents(ctx context.Context, _ human.Actor) ([]declared.Profile, error) {
+	return r.Client.Agents(ctx)
+}
+
+// Message implements Messenger.
+func (r remote) Message(ctx context.Context, _ human.Actor, name, message, session string, wait time.Duration) (agent.Response, error) {
+	return r.Client.Message(ctx, name, message, session, wait)
 }

@@ -1,4 +1,4 @@
-package cli
+package procgroup
 
 import (
 	"os/exec"
@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// detach lets a child outlive this process and its console.
-func detach(cmd *exec.Cmd) {
+// Detach lets a child outlive this process and its console.
+func Detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
