@@ -13,7 +13,7 @@ type About struct {
 	Description  string
 	Capabilities []string
 	Categories   []Category // of the tools that it may use
-	System       string     // what the model is told beside all that, in its declarer's words
+	System       string     // what the model gets beside all that, in its declarer's words
 }
 
 // Deps are the parts an agent stands on. Model, Now and NewID are required; the rest may stay zero.

@@ -42,7 +42,7 @@ type session struct {
 	open     []ToolUse // calls of the last reply, until a turn with their results follows
 	results  map[string]CallDone
 	using    string // the call that began and has no end
-	cut      bool   // of open: the reply was cut off
+	cut      bool   // of open: the reply was too long
 	masked   bool   // of open: secrets are not in them any more
 	question string // of the last reply
 	text     string // of the last reply

@@ -185,7 +185,7 @@ func (a *ToolAgent) begin(ctx context.Context, m Message) (s *session, err error
 	return s, nil
 }
 
-// close lets go of a session, which waits for its next message.
+// close closes the log of a session, which waits for its next message.
 func (a *ToolAgent) close(s *session) {
 	_ = s.log.Close() // what it was told is durable
 	s.log = nil

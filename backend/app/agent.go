@@ -132,7 +132,7 @@ func chatWithAgent(version string) func(context.Context, cli.AgentRun, func(cli.
 		if err != nil {
 			return err
 		}
-		deps.Gate = desks{c, remote.Run{Agent: who.Name, Cwd: cwd, Tell: tools.Told(deps.Tools), Note: r.Note}}
+		deps.Gate = gatekeepers{c, remote.Run{Agent: who.Name, Cwd: cwd, Tell: tools.Told(deps.Tools), Note: r.Note}}
 		deps.Store, deps.TTL = journals(r.Dir).Sessions(), who.Kept()
 		a, err := agent.NewToolAgent(deps.About, deps)
 		if err != nil {
@@ -142,14 +142,14 @@ func chatWithAgent(version string) func(context.Context, cli.AgentRun, func(cli.
 	}
 }
 
-// desks have the calls of several conversations judged at the same time.
-type desks struct {
+// gatekeepers have the calls of several conversations judged at the same time.
+type gatekeepers struct {
 	to  *client.Client
 	run remote.Run
 }
 
 // Check implements agent.Gatekeeper.
-func (d desks) Check(ctx context.Context, call human.ToolCall) (human.Judgement, error) {
+func (d gatekeepers) Check(ctx context.Context, call human.ToolCall) (human.Judgement, error) {
 	d.run.ID = call.SessionID
 	return remote.New(d.to, d.run).Check(ctx, call)
 }

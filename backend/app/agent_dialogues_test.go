@@ -323,7 +323,8 @@ func TestSessionsThatAreNot(t *testing.T) {
 		if r, err := a.Handle(d.Context(), "主驾驶", second.SessionID); err != nil || r.Status != agent.Done {
 			d.Fatalf("%+v, %v", r, err)
 		}
-		wants(second.SessionID, "completed")
+		<-time.After(11 * time.Minute)
+		wants(second.SessionID, "expired")
 		if n := len(d.models.Requests()); n != 3 {
 			d.Errorf("%d requests", n)
 		}

@@ -39,15 +39,15 @@ var assistants = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// A remark is a message of the seeds' dialogues, and what becomes of it.
+// A remark is a message of the seeds' dialogs, and what becomes of it.
 type remark struct {
 	message string
 	status  agent.Status
 	answer  string
 }
 
-// The dialogues of the seeds in which it takes more than one turn, word by word.
-var dialogues = map[string][]remark{
+// The dialogs of the seeds in which it takes more than one turn, word by word.
+var dialogs = map[string][]remark{
 	"navigation": {{"我想去个地方", agent.WaitingInput, "好的，请问您想去哪里？"}, {"去故宫", agent.Done, "已开始导航到故宫。"}},
 	"music": {
 		{"播放音乐", agent.WaitingInput, "好的，请问想听什么歌？"}, {"周杰伦的", agent.WaitingInput, "好的，想听周杰伦的哪首歌？"},
@@ -56,12 +56,12 @@ var dialogues = map[string][]remark{
 	"car": {{"打开车窗", agent.WaitingInput, "好的，请问是哪个车窗？"}, {"主驾驶", agent.Done, "主驾驶车窗已打开。"}},
 }
 
-// did is what the tool of each dialogue is called with at last.
+// did is what the tool of each dialog is called with at last.
 var did = map[string]string{
 	"navigation": `search_location {"query":"故宫"}`, "music": `play_music {"artist":"周杰伦","song":"晴天"}`, "car": `control_window {"action":"open","window":"driver"}`,
 }
 
-// A roomful is a workplace with the example agents, whose model plays the dialogues.
+// A roomful is a workplace with the example agents, whose model plays the dialogs.
 type roomful struct {
 	*workplace
 	env   []string
@@ -103,7 +103,7 @@ func newRoomful(t *testing.T, closed bool, slow func(message string), flags ...s
 		if slow != nil {
 			slow(message)
 		}
-		for name, all := range dialogues {
+		for name, all := range dialogs {
 			for i, s := range all {
 				if s.message != message {
 					continue
@@ -221,14 +221,14 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// M1, M2, M5: the seeds' dialogues, word by word, through every door.
+// M1, M2, M5: the seeds' dialogs, word by word, through every door.
 func TestDialoguesThroughEveryDoor(t *testing.T) {
 	t.Parallel()
 	for name, send := range doors {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newRoomful(t, false, nil)
-			for who, all := range dialogues {
+			for who, all := range dialogs {
 				session := ""
 				for i, s := range all {
 					r := send(t, h, who, s.message, session)

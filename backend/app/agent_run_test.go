@@ -584,7 +584,7 @@ func TestAConversationWithTheAgent(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	all = chat("Clean up\nHello\n")
-	if len(all) != 2 || all[0].Message != "The operator keeps it." || all[1].Status != agent.Success || len(all[1].Data.History) != 2 {
+	if len(all) != 2 || all[0].Message != "The operator keeps it." || all[1].Status != agent.Done || all[1].SessionID != all[0].SessionID || len(all[1].Data.History) != len(all[0].Data.History)+2 {
 		t.Errorf("%+v", all)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "one.txt")); err != nil {
@@ -817,7 +817,7 @@ func TestACancelledPlan(t *testing.T) {
 	d.script(ready(effectsOf("one")))
 	d.attend(t, func(op human.Operation) { d.respond(t, op, plan.Response{Action: human.CancelPlan, Message: "No."}) })
 	w := d.agent(t, dir, "run", "Write.")
-	w.wait(t, 1)
+	w.wait(t, 4)
 	w.says(t, "An operator canceled the plan", "No.")
 	if _, err := os.Stat(filepath.Join(dir, "effects")); err == nil {
 		t.Error("it ran")
@@ -909,11 +909,10 @@ func TestAnAgentThatCannotBegin(t *testing.T) {
 	d := newWorkplace(t, "openai")
 	dir := t.TempDir()
 	for want, cmd := range map[string]*exec.Cmd{
-		"there is no key":           program(t, d.dir, nil, "agent", "run", "x"),
 		"there is no model":         program(t, d.dir, []string{"DESKBELL_KEY=" + d.key}, "agent", "run", "x"),
 		"no Deskbell runs":          program(t, t.TempDir(), []string{"DESKBELL_KEY=" + d.key}, "agent", "run", "x"),
 		"no Deskbell answers":       program(t, d.dir, []string{"DESKBELL_KEY=" + d.key, "DESKBELL_URL=http://127.0.0.1:1"}, "agent", "run", "--provider", "openai", "--model", "m", "x"),
-		"deskbell keys add":         program(t, d.dir, []string{"DESKBELL_KEY="}, "agent", "run", "x"),
+		"there is no agent":         program(t, d.dir, nil, "agent", "run", "--agent", "bus", "x"),
 		"the MCP server none could": program(t, d.dir, []string{"DESKBELL_KEY=" + d.key}, "agent", "run", "--provider", "openai", "--model", "m", "--mcp", "/no/such/none", "x"),
 		"there is no run run_1 on":  program(t, d.dir, []string{"DESKBELL_KEY=" + d.key}, "agent", "resume", "--provider", "openai", "--model", "m", "run_1"),
 		"key":                       program(t, d.dir, []string{"DESKBELL_KEY=dbk_wrong"}, "agent", "run", "--provider", "openai", "--model", "m", "x"),

@@ -47,7 +47,7 @@ type Profile struct {
 	Description  string   `toml:"description" json:"description" doc:"What it is for, in a sentence."`
 	Capabilities []string `toml:"capabilities" json:"capabilities,omitempty"`
 	Categories   []string `toml:"categories" json:"categories" doc:"Of the tools that it may use: shell, files, web, or those that its tools are declared with."`
-	System       string   `toml:"system" json:"-"`                                                                                                         // what the model is told beside the description
+	System       string   `toml:"system" json:"-"`                                                                                                         // what the model gets beside the description
 	Open         bool     `toml:"open" json:"open" doc:"Other agents may send it messages, too."`                                                          // its tools run with the operator's rights, so not by default
 	Folder       string   `toml:"folder" json:"folder,omitempty" doc:"Where its tools run; absent: the folder that a message names, or your home folder."` // absolute, or below the home folder as ~/
 	Keep         string   `toml:"keep" json:"keep,omitempty" doc:"How long a conversation waits for its next message, as 30m or 24h; absent: 24h."`
@@ -149,7 +149,7 @@ func (a *Profile) check(dir string) (err error) {
 	a.kept = kept
 	if a.Keep != "" {
 		if a.kept, err = time.ParseDuration(a.Keep); err != nil || a.kept < time.Minute || a.kept > maxKept {
-			return human.Errorf(human.Invalid, "keep is %q; it must be a time such as 30m or 24h, a minute at the least and %v at the most", human.OneLine(a.Keep, 40), maxKept)
+			return human.Errorf(human.Invalid, "keep is %q; it must be a time such as 30m or 24h, a minute at the least and at most %v", human.OneLine(a.Keep, 40), maxKept)
 		}
 	}
 	switch {

@@ -230,7 +230,7 @@ func (h *Host) folder(who declared.Profile, asked string) (string, error) {
 		return "", human.BadField("folder", "is %q; it must be absolute", human.OneLine(folder, 200))
 	}
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return "", human.BadField("folder", "there is no folder %q", human.OneLine(folder, 200))
+		return "", human.BadField("folder", "%q is not there, or is no folder", human.OneLine(folder, 200))
 	}
 	return filepath.Clean(folder), nil
 }

@@ -4,6 +4,86 @@
  */
 
 export interface paths {
+    "/api/agent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The agents that there are; for agents, those that are open to them
+         * @description For: agent or operator.
+         */
+        get: operations["listDeclaredAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Conversations with agents
+         * @description For: operator.
+         */
+        get: operations["listConversations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/conversations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was said and done in a conversation; or wait for more
+         * @description For: operator.
+         */
+        get: operations["getConversation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/conversations/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the answer that an agent is at; the same message continues
+         * @description For: operator.
+         */
+        post: operations["stopAnswer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/runs": {
         parameters: {
             query?: never;
@@ -12,12 +92,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Runs of the reference agent
+         * Runs of agents
          * @description For: operator.
          */
         get: operations["listRuns"];
         put?: never;
-        post?: never;
+        /**
+         * Have an agent do a task
+         * @description For: operator.
+         */
+        post: operations["startRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -38,6 +122,66 @@ export interface paths {
         get: operations["getRun"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Continue a run that was interrupted or has failed
+         * @description For: operator.
+         */
+        post: operations["resumeRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/runs/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a run, as Ctrl-C does; it can be resumed
+         * @description For: operator.
+         */
+        post: operations["stopRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/{name}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have an agent answer a message; blocks until it has, or asks
+         * @description For: agent or operator.
+         */
+        post: operations["sendMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2840,6 +2984,19 @@ export interface components {
              */
             revoked_at?: string;
         };
+        AgentAnswer: {
+            agent: string;
+            data: components["schemas"]["ResponseData"];
+            /** @description For the user. */
+            message: string;
+            /** @description Of waiting_input: what it asks. */
+            prompt?: string;
+            query: string;
+            /** @description Send the next message with it. */
+            session_id: string;
+            /** @enum {string} */
+            status: "success" | "waiting_input" | "completed" | "failed" | "working";
+        };
         AgentClient: {
             /** @description What connecting would write now; empty when it is connected. */
             changes: components["schemas"]["ClientChange"][];
@@ -2879,6 +3036,13 @@ export interface components {
         };
         AgentList: {
             agents: components["schemas"]["Agent"][];
+        };
+        AgentMessage: {
+            /** @description Of a new conversation, from a person: where its tools run, absolute. */
+            folder?: string;
+            message: string;
+            /** @description Of the conversation that it belongs to; absent: a new one. */
+            session_id?: string;
         };
         AgentRequest: {
             /** @description 1 to 64 letters, digits, dots, dashes and underscores; the agent's agent_id. */
@@ -3274,6 +3438,11 @@ export interface components {
             profile?: "kept" | "throwaway";
             /** @description Where it opens; absent: details.url of the operation, else an empty page. Only http, https and about:blank. */
             url?: string;
+        };
+        CallDone: {
+            call_id: string;
+            failed?: boolean;
+            text: string;
         };
         Capturable: {
             /** @description The desktop asks what a capture may show; displays and windows are not known. */
@@ -3773,6 +3942,9 @@ export interface components {
             verbs: string[];
             /** @description The most severe effect in a sentence. */
             words: string;
+        };
+        DeclaredAgents: {
+            agents: components["schemas"]["Profile"][];
         };
         DeclineRequest: {
             operation_id: string;
@@ -5404,6 +5576,20 @@ export interface components {
             /** Format: int64 */
             started: number;
         };
+        Profile: {
+            capabilities?: string[];
+            /** @description Of the tools that it may use: shell, files, web, or those that its tools are declared with. */
+            categories: string[];
+            /** @description What it is for, in a sentence. */
+            description: string;
+            /** @description Where its tools run; absent: the folder that a message names, or your home folder. */
+            folder?: string;
+            /** @description How long a conversation waits for its next message, as 30m or 24h; absent: 24h. */
+            keep?: string;
+            name: string;
+            /** @description Other agents may send it messages, too. */
+            open: boolean;
+        };
         ProgramElements: {
             /**
              * Format: int64
@@ -5936,6 +6122,9 @@ export interface components {
             /** @description Words for the agent; of modify without tasks: what to change. */
             user_message?: string;
         };
+        ResponseData: {
+            conversation_history: components["schemas"]["Turn"][];
+        };
         Restored: {
             /**
              * Format: int64
@@ -6068,8 +6257,18 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        RunBegun: {
+            run_id: string;
+        };
         RunList: {
             runs: components["schemas"]["RunView"][];
+        };
+        RunTask: {
+            /** @description Absent: deskbell-agent. */
+            agent?: string;
+            /** @description Where its tools run, absolute; absent: the agent's own, or your home folder. */
+            folder?: string;
+            task: string;
         };
         RunUpdates: {
             /**
@@ -6086,6 +6285,8 @@ export interface components {
             alive: boolean;
             /** Format: date-time */
             at: string;
+            /** @description Of a conversation: the agent that began it; absent: a person. */
+            by?: string;
             /** @description Of its last update. */
             content: string;
             cwd?: string;
@@ -6909,6 +7110,13 @@ export interface components {
             runs: number;
             tool: string;
         };
+        ToolUse: {
+            args: {
+                [key: string]: unknown;
+            };
+            id: string;
+            name: string;
+        };
         Transfer: {
             /** @description Without its folder. */
             name: string;
@@ -7043,6 +7251,15 @@ export interface components {
             /** @enum {string} */
             what: "sign_in" | "invite" | "key" | "answer" | "operate" | "command" | "code" | "terminal" | "pin";
         };
+        Turn: {
+            calls?: components["schemas"]["ToolUse"][];
+            kept?: {
+                [key: string]: unknown;
+            };
+            results?: components["schemas"]["CallDone"][];
+            role: string;
+            text?: string;
+        };
         Unusable: {
             name: string;
             /** @description What is wrong and what to do. */
@@ -7056,7 +7273,7 @@ export interface components {
             /** @description For people. */
             content: string;
             /** @enum {string} */
-            outcome?: "done" | "failed" | "refused" | "skipped";
+            outcome?: "done" | "failed" | "refused" | "skipped" | "asks";
             /** @description Of confirmation_request and task_plan. */
             plan?: components["schemas"]["Confirmation"];
             session_id: string;
@@ -7066,7 +7283,7 @@ export interface components {
             task_id?: string;
             tool?: string;
             /** @enum {string} */
-            type: "status_update" | "confirmation_request" | "task_plan" | "task_init" | "sub_task_result" | "confirmation_timeout" | "confirmation_error" | "conversational_response" | "final_result" | "error";
+            type: "status_update" | "confirmation_request" | "task_plan" | "task_init" | "sub_task_result" | "confirmation_timeout" | "confirmation_error" | "conversational_response" | "final_result" | "error" | "user_message";
         };
         UsualChange: {
             /** @enum {string} */
@@ -7264,6 +7481,136 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listDeclaredAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeclaredAgents"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listConversations: {
+        parameters: {
+            query?: {
+                /** @description Absent: 50. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunList"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getConversation: {
+        parameters: {
+            query?: {
+                /** @description How many updates you have. */
+                after?: number;
+                /** @description Seconds to wait for one more, at most. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the run, or of the conversation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunUpdates"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopAnswer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunBegun"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listRuns: {
         parameters: {
             query?: {
@@ -7296,6 +7643,48 @@ export interface operations {
             };
         };
     };
+    startRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunTask"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunBegun"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunBegun"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getRun: {
         parameters: {
             query?: {
@@ -7304,6 +7693,38 @@ export interface operations {
                 /** @description Seconds to wait for one more, at most. */
                 wait?: number;
             };
+            header?: never;
+            path: {
+                /** @description The id of the run, or of the conversation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunUpdates"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeRun: {
+        parameters: {
+            query?: never;
             header?: never;
             path: {
                 /** @description The run's id. */
@@ -7319,7 +7740,87 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunUpdates"];
+                    "application/json": components["schemas"]["RunBegun"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunBegun"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sendMessage: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the answer, at most; absent: as long as it takes. Without one by then the status is working; the same message of the session waits for it again. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentMessage"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentAnswer"];
+                };
+            };
+            /** @description OK */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentAnswer"];
                 };
             };
             /** @description An error; nothing was changed. */

@@ -25,7 +25,7 @@ describe('the course of a run', () => {
   });
 
   it('counts calls, and a task that is one call once', () => {
-    expect(course(updates).calls).toEqual({ done: 0, failed: 1, refused: 1, skipped: 0 });
+    expect(course(updates).calls).toEqual({ done: 0, failed: 1, refused: 1, skipped: 0, asks: 0 });
     const one = update({ type: 'sub_task_result', task_id: 't2', tool: 'edit', call: 'main.go', outcome: 'done' });
     expect(course([...updates, one]).calls.done).toBe(1);
     expect(course([update({ type: 'sub_task_result', tool: 'shell', call: 'ls', outcome: 'done' })]).calls.done).toBe(1);

@@ -40,7 +40,7 @@ const ofCall = (update: RunUpdate): boolean => !!update.tool && !!update.outcome
 
 /** What a run's updates come to: its plan, and how far each task is. */
 export function course(updates: readonly RunUpdate[]): Course {
-  const of: Course = { steps: [], calls: { done: 0, failed: 0, refused: 0, skipped: 0 }, operations: [] };
+  const of: Course = { steps: [], calls: { done: 0, failed: 0, refused: 0, skipped: 0, asks: 0 }, operations: [] };
   for (const update of updates) {
     const { plan } = update;
     if (plan) {

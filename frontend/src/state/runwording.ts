@@ -18,7 +18,7 @@ export function stateOf(state: AgentState): string {
 }
 
 export function stepWord(state: StepState): string {
-  return { waiting: m.runs_step_waiting, running: m.runs_step_running, done: m.runs_step_done, failed: m.runs_step_failed, refused: m.runs_step_refused, skipped: m.runs_step_skipped }[state]();
+  return { waiting: m.runs_step_waiting, running: m.runs_step_running, done: m.runs_step_done, failed: m.runs_step_failed, refused: m.runs_step_refused, skipped: m.runs_step_skipped, asks: m.runs_step_asks }[state]();
 }
 
 /** How a plan of a run was decided. */
