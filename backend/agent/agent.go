@@ -213,7 +213,7 @@ const (
 	UpdateRecord   RecordKind = "update"   // Update: what was told
 	TurnRecord     RecordKind = "turn"     // Turn, Spent: of the conversation with the model
 	AsideRecord    RecordKind = "aside"    // Turn, Text, Spent: of what an operator asked back, and the model's answer
-	CutRecord      RecordKind = "cut"      // Cut: the conversation was made shorter
+	CutRecord      RecordKind = "cut"      // Cut, Spent: the conversation was made shorter
 	ProposalRecord RecordKind = "proposal" // Proposal: is about to be submitted
 	PlanRecord     RecordKind = "plan"     // Plan: how it was decided
 	TaskRecord     RecordKind = "task"     // Task, and Doing as it begins or Progress as it ended

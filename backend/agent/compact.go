@@ -35,6 +35,8 @@ type Cut struct {
 	Turns   int `json:"turns,omitempty"`   // all turns before this one; the first one says what was in them
 	Longest int `json:"longest,omitempty"` // characters that are left of what any tool returned, and of any argument; 0: all
 	Fits    int `json:"fits,omitempty"`    // tokens that the model takes, estimated from a request that was too long; 0: not known
+
+	Note *Note `json:"note,omitempty"` // of Turns: all that was noted so far; absent: the model noted nothing
 }
 
 // A conversation is what a model is given of what was said so far. Its fields follow from what add, hear, replied and cut
@@ -47,6 +49,7 @@ type conversation struct {
 	heard  []string // what people said
 	lines  []string // what was done in turns that were left out
 	left   int      // replies that were left out
+	note   *Note    // of turns that were left out
 }
 
 // add takes a turn.
@@ -89,6 +92,9 @@ func (c *conversation) cut(cut Cut, task, standing string) {
 			calls = briefly
 		}
 		turns[i] = t.shortened(results, calls)
+	}
+	if cut.Note != nil {
+		c.note = cut.Note
 	}
 	if k := cut.Turns; k > 1 && k < len(turns) {
 		c.leave(c.turns[1:k])
@@ -141,21 +147,16 @@ func (c *conversation) recall(standing string) string {
 		}
 	}
 	list("What people said, in order:", c.heard)
+	if c.note != nil {
+		fmt.Fprintf(&b, "\nYour notes:\n%s", c.note)
+	}
 	list("What you said and did, the latest at the end; what tools returned is gone, look again where you need it:", c.lines)
 	return joined(b.String(), standing)
 }
 
-// cutTo finds what to leave out so that no more than two thirds of most tokens are left: of what tools returned first, and of
-// the oldest first. false where nothing would become shorter.
-func (c *conversation) cutTo(most, beside int, task, standing string) (cut Cut, any bool) {
-	after := func(cut Cut) int {
-		shorter := *c
-		shorter.cut(cut, task, standing)
-		return shorter.tokens(beside)
-	}
-	enough := func(cut Cut) bool { return after(cut) <= most*2/3 }
-	fresh, replies := 0, 0
-	var begins []int // of replies before the fresh ones, at which a conversation may begin
+// begins are the replies before the fresh ones, at which a conversation may begin; fresh is the first of those.
+func (c *conversation) begins() (begins []int, fresh int) {
+	replies := 0
 	for i := len(c.turns) - 1; i > 1; i-- {
 		if c.turns[i].Role != Assistant {
 			continue
@@ -168,6 +169,34 @@ func (c *conversation) cutTo(most, beside int, task, standing string) (cut Cut, 
 		}
 	}
 	slices.Reverse(begins)
+	return begins, fresh
+}
+
+// notable is the turn before which all turns are to be left out, once they are noted, so that no more than half of most tokens are
+// left; 0 where leaving out turns does not help.
+func (c *conversation) notable(most, beside int, task, standing string) int {
+	begins, _ := c.begins()
+	if len(begins) == 0 {
+		return 0
+	}
+	enough := func(k int) bool {
+		shorter := *c
+		shorter.cut(Cut{Turns: k}, task, standing)
+		return shorter.tokens(beside) <= most/2
+	}
+	return begins[sort.Search(len(begins)-1, func(i int) bool { return enough(begins[i]) })]
+}
+
+// cutTo finds what to leave out so that no more than two thirds of most tokens are left: of what tools returned first, and of
+// the oldest first. false where nothing would become shorter.
+func (c *conversation) cutTo(most, beside int, task, standing string) (cut Cut, any bool) {
+	after := func(cut Cut) int {
+		shorter := *c
+		shorter.cut(cut, task, standing)
+		return shorter.tokens(beside)
+	}
+	enough := func(cut Cut) bool { return after(cut) <= most*2/3 }
+	begins, fresh := c.begins()
 	// least sets a number of the cut to the least of those that make enough of it, or to the last.
 	least := func(n int, set func(i int)) bool {
 		if n == 0 {
@@ -324,15 +353,32 @@ func shortTexts(v any, most int) any {
 // gives what the model is asked then.
 func (w *work) fitted(ctx context.Context, c *conversation, prompt func() Prompt, task, standing string, shorten func(Cut) error) (Reply, error) {
 	beside := prompt().tokens()
+	shorter := func(most int) (any bool, err error) {
+		if k := c.notable(most, beside, task, standing); k > 0 {
+			note, err := w.noted(ctx, c, k, task)
+			if err != nil {
+				return false, err
+			}
+			if note != nil {
+				if err := shorten(Cut{Turns: k, Note: note}); err != nil || c.tokens(beside) <= most {
+					return true, err
+				}
+				any = true
+			}
+		}
+		cut, more := c.cutTo(most, beside, task, standing)
+		if !more {
+			return any, nil
+		}
+		return true, shorten(cut)
+	}
 	most := w.Limits.Context
 	if c.fits > 0 && (most == 0 || c.fits < most) {
 		most = c.fits
 	}
 	if most > 0 && c.tokens(beside) > most {
-		if cut, any := c.cutTo(most, beside, task, standing); any {
-			if err := shorten(cut); err != nil {
-				return Reply{}, err
-			}
+		if _, err := shorter(most); err != nil {
+			return Reply{}, err
 		}
 	}
 	for try := 1; ; try++ {
@@ -341,13 +387,15 @@ func (w *work) fitted(ctx context.Context, c *conversation, prompt func() Prompt
 			return r, err
 		}
 		fits := max(c.tokens(beside)*2/3, 1)
-		cut, any := c.cutTo(fits, beside, task, standing)
+		any, cutting := shorter(fits)
+		if cutting != nil {
+			return Reply{}, cutting
+		}
 		if !any {
 			return r, err
 		}
-		cut.Fits = fits
-		if err := shorten(cut); err != nil {
-			return Reply{}, err
+		if cutting := shorten(Cut{Fits: fits}); cutting != nil { // so that the next one fits at once
+			return Reply{}, cutting
 		}
 	}
 }

@@ -19,11 +19,18 @@ type script struct {
 	late    int            // how often it was asked when it was too late
 	before  func(n int)    // called before the n-th answer, from 1
 	answer  func(agent.Prompt) agent.Reply
+	notes   func(agent.Prompt) agent.Reply // nil: it takes none
 }
 
 func (*script) Name() string { return "script" }
 
 func (s *script) Chat(ctx context.Context, p agent.Prompt, tell func(string)) (agent.Reply, error) {
+	if len(p.Tools) == 1 && p.Tools[0].Name == "take_notes" {
+		if s.notes == nil {
+			return agent.Reply{Text: "I take no notes."}, nil
+		}
+		return s.notes(p), nil
+	}
 	p.Turns = slices.Clone(p.Turns)
 	s.prompts = append(s.prompts, p)
 	n := len(s.prompts)

@@ -198,6 +198,17 @@ func (m *masker) record(rec Record) Record {
 		res.Tasks = m.runs(res.Tasks)
 		rec.Result = &res
 	}
+	if rec.Cut != nil && rec.Cut.Note != nil {
+		cut, note := *rec.Cut, *rec.Cut.Note
+		m.text(&note.Goal)
+		for _, sort := range note.sorts() {
+			*sort.list = slices.Clone(*sort.list)
+			for i := range *sort.list {
+				m.text(&(*sort.list)[i])
+			}
+		}
+		cut.Note, rec.Cut = &note, &cut
+	}
 	rec.Masked = m.hid
 	return rec
 }

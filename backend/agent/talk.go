@@ -61,7 +61,7 @@ func (x *execution) thinking(ctx context.Context) error {
 // chat asks the model, with a conversation that it can take.
 func (x *execution) chat(ctx context.Context) (Reply, error) {
 	return x.work.fitted(ctx, &x.conversation, x.prompt, x.info.Task, x.standing(), func(c Cut) error {
-		if err := x.keep(ctx, Record{Kind: CutRecord, Cut: &c}); err != nil {
+		if err := x.keep(ctx, Record{Kind: CutRecord, Cut: &c, Spent: x.spentNow()}); err != nil {
 			return err
 		}
 		if x.shorter { // it may come to this with every reply from now on

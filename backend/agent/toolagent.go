@@ -295,7 +295,7 @@ func (a *ToolAgent) think(ctx context.Context, w *work, s *session, spent func()
 		}
 	}
 	reply, err := w.fitted(ctx, &s.given, func() Prompt { return Prompt{System: a.system, Turns: s.given.turns, Tools: tools} }, s.turns[0].Text, "", func(c Cut) error {
-		return a.keep(ctx, s, Record{Kind: CutRecord, Cut: &c})
+		return a.keep(ctx, s, Record{Kind: CutRecord, Cut: &c, Spent: spent()})
 	})
 	if err != nil {
 		if ctx.Err() != nil {
