@@ -283,7 +283,9 @@ type Limits struct {
 	Money  float64       `json:"money,omitempty" doc:"In the currency of the prices."`
 	In     float64       `json:"price_in,omitempty" doc:"Of a million tokens of input."`
 	Out    float64       `json:"price_out,omitempty" doc:"Of a million tokens of output."`
-	Plans  int           `json:"plans,omitempty" doc:"How often it may plan anew."`
+
+	Currency string `json:"currency,omitempty" doc:"Of the prices, ISO 4217; absent: not known."`
+	Plans    int    `json:"plans,omitempty" doc:"How often it may plan anew."`
 
 	// Context ends nothing: of a longer conversation the model is sent a part.
 	Context int `json:"context,omitempty" doc:"Tokens of the conversation that the model is sent at once."`

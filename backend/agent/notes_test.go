@@ -14,7 +14,7 @@ import (
 
 var fact = regexp.MustCompile(`The port of service-\d+ is \d+\.`)
 
-// noteTaker is a model's way to take notes: it overlooks one fact in fifty, says nothing twice, and takes back what changed.
+// noteTaker is a model's way to take notes: it overlooks one fact in fifty, says nothing twice, and says which of them are outdated.
 func noteTaker(random *rand.Rand) func(agent.Prompt) agent.Reply {
 	return func(p agent.Prompt) agent.Reply {
 		text := p.Turns[0].Text

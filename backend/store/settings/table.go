@@ -149,6 +149,7 @@ type Model struct {
 	Pictures        bool
 	MaxInputTokens  int
 	MaxOutputTokens int
+	Price           string
 }
 
 // Plan are the settings of confirming agents' plans (P1).
@@ -534,6 +535,12 @@ var Table = []Setting{
 		Key: "model.max_output_tokens", Default: 4000, Min: 200, Max: 100_000, Unit: "tokens", Restart: true,
 		Doc:  "The longest answer for one summary.",
 		bind: func(s *Settings) any { return &s.Model.MaxOutputTokens },
+	},
+	{
+		Key: "model.price", Default: "", Restart: true,
+		Doc:   "What a million tokens cost, in and out, and the currency, such as \"3 15 USD\"; empty: not known. Runs of agents show their cost by it.",
+		check: checkPrice,
+		bind:  func(s *Settings) any { return &s.Model.Price },
 	},
 }
 

@@ -102,6 +102,13 @@ func (f *runFlags) limitFlags(to, from *agent.Limits) map[string]func() {
 	}
 }
 
+// prices takes those of the settings where none were given.
+func (f *runFlags) prices(m settings.Model) {
+	if p := m.PriceOf(); !f.given("price-in") && !f.given("price-out") && m.Price != "" {
+		f.limits.In, f.limits.Out, f.limits.Currency = p.In, p.Out, p.Currency
+	}
+}
+
 // limitsOf are the limits of a run: those that it has, with what was given now in their place.
 func (f *runFlags) limitsOf(kept *agent.Limits) (agent.Limits, error) {
 	l := f.limits
@@ -117,7 +124,7 @@ func (f *runFlags) limitsOf(kept *agent.Limits) (agent.Limits, error) {
 	case l.Steps < 0 || l.Tokens < 0 || l.Time < 0 || l.Money < 0 || l.In < 0 || l.Out < 0 || l.Plans < 0 || l.Context < 0:
 		return l, human.Errorf(human.Invalid, "limits and prices must not be negative")
 	case l.Money > 0 && l.In == 0 && l.Out == 0:
-		return l, human.Errorf(human.Invalid, "--max-cost needs --price-in and --price-out: Deskbell does not know what the model costs")
+		return l, human.Errorf(human.Invalid, "--max-cost needs --price-in and --price-out: Deskbell does not know what the model costs (or set model.price)")
 	}
 	return l, nil
 }
@@ -206,8 +213,8 @@ func (s *shell) runFlags(c *cobra.Command, f *runFlags) *cobra.Command {
 	flags.IntVar(&f.limits.Tokens, "max-tokens", 2_000_000, "end after this many tokens, in and out; 0: no limit")
 	flags.DurationVar(&f.limits.Time, "max-time", time.Hour, "end after this much time of models and tools; waiting for people does not count; 0: no limit")
 	flags.Float64Var(&f.limits.Money, "max-cost", 0, "end when the tokens cost this much, by --price-in and --price-out; 0: no limit")
-	flags.Float64Var(&f.limits.In, "price-in", 0, "the price of a million tokens of input")
-	flags.Float64Var(&f.limits.Out, "price-out", 0, "the price of a million tokens of output")
+	flags.Float64Var(&f.limits.In, "price-in", 0, "the price of a million tokens of input; default: the setting model.price")
+	flags.Float64Var(&f.limits.Out, "price-out", 0, "the price of a million tokens of output; default: the setting model.price")
 	flags.IntVar(&f.limits.Plans, "max-plans", 5, "how often it may make a new plan")
 	flags.IntVar(&f.limits.Context, "max-context", 100_000, "send the model at most this many tokens of the conversation, and leave out older ones; 0: as many as it accepts")
 	flags.StringArrayVar(&s.set, "set", nil, "override a setting, as `KEY=VALUE`; deskbell config lists them")
@@ -266,9 +273,6 @@ func mcpServer(text string) (p Proxied, err error) {
 // beginAgent fills in with what the agent works; done is called when it has ended.
 func (s *shell) beginAgent(ctx context.Context, r *AgentRun, f runFlags) (done func(), err error) {
 	done = func() {}
-	if err := f.complete(r); err != nil {
-		return done, err
-	}
 	for key, text := range map[string]string{"model.provider": f.provider, "model.name": f.model, "model.base_url": f.base} {
 		if text != "" {
 			s.named[key] = text
@@ -276,6 +280,10 @@ func (s *shell) beginAgent(ctx context.Context, r *AgentRun, f runFlags) (done f
 	}
 	place, err := s.place()
 	if err != nil {
+		return done, err
+	}
+	f.prices(place.Config.Settings().Model)
+	if err := f.complete(r); err != nil {
 		return done, err
 	}
 	r.ID, r.Agent = f.id, f.agent
@@ -312,6 +320,9 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	}
 	defer done()
 	show := newProgress(s)
+	if limits, err := r.Limits(nil); err == nil {
+		show.currency = limits.Currency
+	}
 	id := ""
 	r.Began = func(began string) { id = began; show.began(id, r.Resume != "") }
 	r.Note = func(text string) { show.line(); s.note("%s", visible(text)) }
@@ -402,6 +413,8 @@ type progress struct {
 	over    bool   // something else was shown since: what comes next begins anew
 	open    bool   // the last line has no end yet
 	last    string // the last update's content
+
+	currency string // of what it costs
 }
 
 func newProgress(s *shell) *progress {
@@ -601,7 +614,7 @@ func (p *progress) result(r agent.Result, stopped bool) {
 	}
 	spent := fmt.Sprintf("%d %s, %d tokens, %s", r.Spent.Steps, calls, r.Spent.TokensIn+r.Spent.TokensOut, span(r.Spent.Time))
 	if r.Spent.Money > 0 {
-		spent += fmt.Sprintf(", %.4f", r.Spent.Money)
+		spent += fmt.Sprintf(", %.4f%s", r.Spent.Money, currency(p.currency))
 	}
 	switch {
 	case stopped:
@@ -687,9 +700,17 @@ func used(r agent.RunView) string {
 		of(span(r.Spent.Time), span(l.Time), l.Time > 0),
 	}
 	if r.Spent.Money > 0 || l.Money > 0 {
-		parts = append(parts, of(fmt.Sprintf("%.2f", r.Spent.Money), fmt.Sprintf("%.2f", l.Money), l.Money > 0))
+		parts = append(parts, of(fmt.Sprintf("%.2f", r.Spent.Money), fmt.Sprintf("%.2f", l.Money), l.Money > 0)+currency(l.Currency))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// currency is what stands behind an amount.
+func currency(code string) string {
+	if code == "" {
+		return ""
+	}
+	return " " + visible(code)
 }
 
 // thousands is a number of tokens, rounded up where they are many.

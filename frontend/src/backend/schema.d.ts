@@ -5073,6 +5073,8 @@ export interface components {
              * @description Tokens of the conversation that the model is sent at once.
              */
             context?: number;
+            /** @description Of the prices, ISO 4217; absent: not known. */
+            currency?: string;
             /**
              * Format: double
              * @description In the currency of the prices.

@@ -127,6 +127,7 @@ const parts: Part[] = [
       'model.pictures': { name: m.name_model_pictures, doc: m.doc_model_pictures },
       'model.max_input_tokens': { name: m.name_model_max_input_tokens, doc: m.doc_model_max_input_tokens },
       'model.max_output_tokens': { name: m.name_model_max_output_tokens, doc: m.doc_model_max_output_tokens },
+      'model.price': { name: m.name_model_price, doc: m.doc_model_price },
     },
   },
   {
