@@ -327,15 +327,18 @@ const (
 
 // An Update is one thing that a run tells about itself.
 type Update struct {
-	Type      UpdateType    `json:"type" enum:"status_update,confirmation_request,task_plan,task_init,sub_task_result,confirmation_timeout,confirmation_error,conversational_response,final_result,error,user_message"`
-	At        time.Time     `json:"at"`
-	SessionID string        `json:"session_id"`
-	State     State         `json:"state" enum:"idle,reasoning,planning,awaiting_confirmation,executing,evaluating,replanning,completed,failed"`
-	Content   string        `json:"content" doc:"For people."`
-	Plan      *Confirmation `json:"plan,omitempty" doc:"Of confirmation_request and task_plan."`
-	TaskID    string        `json:"task_id,omitempty"`
-	Tool      string        `json:"tool,omitempty"`
-	Call      string        `json:"call,omitempty" doc:"What the tool is called with, in a line."`
-	Outcome   string        `json:"outcome,omitempty" enum:"done,failed,refused,skipped,asks"`
-	Spent     *Spent        `json:"spent,omitempty"`
+	Type      UpdateType `json:"type" enum:"status_update,confirmation_request,task_plan,task_init,sub_task_result,confirmation_timeout,confirmation_error,conversational_response,final_result,error,user_message"`
+	At        time.Time  `json:"at"`
+	SessionID string     `json:"session_id"`
+	State     State      `json:"state" enum:"idle,reasoning,planning,awaiting_confirmation,executing,evaluating,replanning,completed,failed"`
+	Content   string     `json:"content" doc:"For people."`
+
+	Said []human.Sentence `json:"said,omitempty" doc:"The sentences of content that are Deskbell's, in order, for clients that say them in another language."`
+
+	Plan    *Confirmation `json:"plan,omitempty" doc:"Of confirmation_request and task_plan."`
+	TaskID  string        `json:"task_id,omitempty"`
+	Tool    string        `json:"tool,omitempty"`
+	Call    string        `json:"call,omitempty" doc:"What the tool is called with, in a line."`
+	Outcome string        `json:"outcome,omitempty" enum:"done,failed,refused,skipped,asks"`
+	Spent   *Spent        `json:"spent,omitempty"`
 }

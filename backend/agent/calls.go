@@ -95,7 +95,7 @@ func (x *execution) perform(ctx context.Context, use ToolUse) error {
 		}
 	}
 	if err := x.work.over(); err != nil {
-		return x.fail(ctx, EndInterrupted, sentence(human.SafeText(err)))
+		return x.fail(ctx, EndInterrupted, saidBy(err))
 	}
 	if err := x.before(ctx, u); err != nil {
 		return err
@@ -150,17 +150,18 @@ func notConfirmed(t *human.Task, use ToolUse) string {
 func (x *execution) before(ctx context.Context, u Update) error {
 	switch {
 	case x.current == nil:
-		if err := x.to(ctx, Executing, "Working"); err != nil {
+		if err := x.to(ctx, Executing, human.Sayf("Working")); err != nil {
 			return err
 		}
 		u.Type, u.Content = TaskInit, human.OneLine(u.Call, 200)
 	case direct(*x.current):
 		return nil
 	default:
-		if err := x.to(ctx, Executing, "Working on task "+x.current.ID); err != nil {
+		if err := x.to(ctx, Executing, human.Sayf("Working on task %s", x.current.ID)); err != nil {
 			return err
 		}
-		u.Type, u.Content = StatusUpdate, "Calling "+u.Tool
+		u.Type = StatusUpdate
+		u.says(human.Sayf("Calling %s", u.Tool))
 	}
 	return x.emit(ctx, u)
 }

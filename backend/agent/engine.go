@@ -3,7 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -64,7 +64,7 @@ func (e *Engine) Run(ctx context.Context, info RunInfo) (Result, error) {
 	if err := x.keep(ctx, Record{Kind: RunRecord, Run: &info}); err != nil {
 		return x.brokenOff(ctx, err)
 	}
-	return x.goOn(ctx, "Thinking about the task")
+	return x.goOn(ctx, human.Sayf("Thinking about the task"))
 }
 
 // Resume continues with a run, from what its journal kept; new records are appended to the same journal. What it has spent
@@ -94,7 +94,7 @@ func (e *Engine) Resume(ctx context.Context, records []Record) (Result, error) {
 	if x.current != nil && x.deps.Plans != nil {
 		x.deps.Plans.GoesOn(ctx, x.current.ID)
 	}
-	return x.goOn(ctx, fmt.Sprintf("Continuing after %d calls of tools", r.spent.Steps))
+	return x.goOn(ctx, human.Sayf("Continuing after %d calls of tools", r.spent.Steps))
 }
 
 // InfoOf is what a journal says of its run: what it was begun with, and the limits that it continued with last. The error
@@ -170,7 +170,7 @@ func (x *execution) stopped(ctx context.Context, why string) {
 }
 
 // goOn takes one step after the other.
-func (x *execution) goOn(ctx context.Context, words string) (Result, error) {
+func (x *execution) goOn(ctx context.Context, words human.Sentence) (Result, error) {
 	ctx, x.stop = context.WithCancel(ctx)
 	defer x.stop()
 	if err := x.to(ctx, Reasoning, words); err != nil {
@@ -248,19 +248,50 @@ func (x *execution) emit(ctx context.Context, u Update) error {
 	return nil
 }
 
-func (x *execution) status(ctx context.Context, format string, args ...any) error {
-	return x.emit(ctx, Update{Type: StatusUpdate, Content: fmt.Sprintf(format, args...)})
+func (x *execution) status(ctx context.Context, words human.Sentence) error {
+	u := Update{Type: StatusUpdate}
+	u.says(words)
+	return x.emit(ctx, u)
 }
 
 // to comes to another state.
-func (x *execution) to(ctx context.Context, s State, words string) error {
+func (x *execution) to(ctx context.Context, s State, words human.Sentence) error {
 	if x.state == s {
 		return nil
 	}
 	if !x.state.Leads(s) {
 		return human.Errorf(human.Internal, "the agent cannot come from %s to %s", x.state, s)
 	}
-	return x.emit(ctx, Update{Type: StatusUpdate, State: s, Content: words})
+	u := Update{Type: StatusUpdate, State: s}
+	u.says(words)
+	return x.emit(ctx, u)
+}
+
+// says makes the content of an update of sentences, each on a line of its own.
+func (u *Update) says(all ...human.Sentence) {
+	for _, s := range all {
+		if s.Text == "" {
+			continue
+		}
+		u.Content = joined(u.Content, s.Text)
+		if s.Code != "" {
+			u.Said = append(u.Said, s)
+		}
+	}
+}
+
+// own are words that are not Deskbell's.
+func own(text string) human.Sentence { return human.Sentence{Text: text} }
+
+// saidBy is what an error says, as a sentence.
+func saidBy(err error) human.Sentence {
+	var e *human.Error
+	if errors.As(err, &e) && e.Said.Text == human.SafeText(err) {
+		said := e.Said
+		said.Text = sentence(said.Text)
+		return said
+	}
+	return own(sentence(human.SafeText(err)))
 }
 
 // called back notes what went wrong in a function that others call, and makes them end.
@@ -294,27 +325,33 @@ func (x *execution) end(ctx context.Context, u Update, res Result) error {
 }
 
 // fail ends the run before its task is done.
-func (x *execution) fail(ctx context.Context, e Ending, why string) error {
+func (x *execution) fail(ctx context.Context, e Ending, why ...human.Sentence) error {
+	u := Update{Type: ErrorUpdate, State: Failed}
+	u.says(why...)
 	if !e.Over() {
-		x.stopped(ctx, "The agent ended in the middle of it. "+why)
+		x.stopped(ctx, "The agent ended in the middle of it. "+u.Content)
 	}
-	res := x.result(NotDone, e, joined(why, x.soFar()))
-	return x.end(ctx, Update{Type: ErrorUpdate, State: Failed, Content: res.Message}, res)
+	u.says(x.howFar()...)
+	return x.end(ctx, u, x.result(NotDone, e, u.Content))
 }
 
-// soFar says how far the run has come.
-func (x *execution) soFar() string {
-	if len(x.tasks) > 0 {
-		return "How the plan stands:\n" + listed(x.tasks)
-	}
-	switch n := x.work.spent.Steps; n {
-	case 0:
-		return "Nothing was done."
-	case 1:
-		return "One call of a tool ran before."
+// howFar says how far the run has come.
+func (x *execution) howFar() []human.Sentence {
+	switch n := x.work.spent.Steps; {
+	case len(x.tasks) > 0:
+		return []human.Sentence{human.Sayf("How the plan stands:"), own(listed(x.tasks))}
+	case n == 0:
+		return []human.Sentence{human.Sayf("Nothing was done.")}
 	default:
-		return fmt.Sprintf("%d calls of tools ran before.", n)
+		return []human.Sentence{human.Sayf("Calls of tools that ran before: %d", n)}
 	}
+}
+
+// soFar is howFar as a text.
+func (x *execution) soFar() string {
+	var u Update
+	u.says(x.howFar()...)
+	return u.Content
 }
 
 // finish ends the run with the model's last words: as done only where no task of the last plan failed.

@@ -125,7 +125,7 @@ func TestAPlanThatIsNotConfirmed(t *testing.T) {
 	}{
 		"cancelled": {agent.Confirmation{Status: human.PlanCancelled, Message: "not today"}, nil, []string{"confirmation_request", "error"}, "The operator says: not today", true},
 		"timed out": {agent.Confirmation{Status: human.PlanTimeout}, nil, []string{"confirmation_request", "confirmation_timeout", "error"}, "No operator confirmed the plan in time", true},
-		"an error":  {agent.Confirmation{}, human.Errorf(human.Unavailable, "the server is gone"), []string{"confirmation_request", "confirmation_error", "error"}, "the server is gone", false},
+		"an error":  {agent.Confirmation{}, human.Errorf(human.Unavailable, "the server is gone"), []string{"confirmation_request", "confirmation_error", "error"}, "The server is gone", false},
 		"pending":   {agent.Confirmation{Status: human.PlanPending}, nil, []string{"confirmation_request", "confirmation_error", "error"}, "no confirmed plan", false},
 		"pending with tasks": {agent.Confirmation{Status: human.PlanPending, Tasks: []human.Task{{ID: "r", Tool: "read", Args: json.RawMessage(`{}`)}}}, nil,
 			[]string{"confirmation_request", "confirmation_error", "error"}, "no confirmed plan", false},

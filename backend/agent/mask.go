@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"deskbell/backend/human"
@@ -125,6 +126,15 @@ func (m *masker) confirmation(c Confirmation) *Confirmation {
 func (m *masker) update(u Update) *Update {
 	m.text(&u.Content)
 	m.text(&u.Call)
+	u.Said = slices.Clone(u.Said)
+	for i := range u.Said {
+		m.text(&u.Said[i].Text)
+		u.Said[i].Params = maps.Clone(u.Said[i].Params)
+		for name, value := range u.Said[i].Params {
+			m.text(&value)
+			u.Said[i].Params[name] = value
+		}
+	}
 	if u.Plan != nil {
 		u.Plan = m.confirmation(*u.Plan)
 	}

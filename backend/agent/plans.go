@@ -32,7 +32,7 @@ func (x *execution) propose(ctx context.Context, p Proposal) error {
 		why = fmt.Sprintf("the agent found another plan while it worked on task %s", x.current.ID)
 	}
 	if l := x.deps.Limits.Plans; l > 0 && why != "" && x.plans >= l {
-		return x.fail(ctx, EndInterrupted, fmt.Sprintf("The limit of %d new plans is reached.", l))
+		return x.fail(ctx, EndInterrupted, human.Sayf("The limit of %d new plans is reached.", l))
 	}
 	p.Key, p.Why = x.deps.NewID("plan_"), why
 	return x.keep(ctx, Record{Kind: ProposalRecord, Proposal: &p})
@@ -41,7 +41,7 @@ func (x *execution) propose(ctx context.Context, p Proposal) error {
 // confirm has the plan at hand confirmed.
 func (x *execution) confirm(ctx context.Context) error {
 	p := *x.proposal
-	if err := x.to(ctx, Planning, fmt.Sprintf("A plan of %s: %s", counted(len(p.Tasks), "task"), p.Message)); err != nil {
+	if err := x.to(ctx, Planning, human.Sayf("A plan, tasks: %d. %s", len(p.Tasks), p.Message)); err != nil {
 		return err
 	}
 	c, err := x.deps.Plans.Confirm(ctx, p, func(c Confirmation) {
@@ -49,7 +49,7 @@ func (x *execution) confirm(ctx context.Context) error {
 			c.Tasks = p.Tasks
 		}
 		c.Status = cmp.Or(c.Status, human.PlanPending)
-		x.calledBack(x.to(ctx, AwaitingConfirmation, "Waiting for a person to confirm the plan"))
+		x.calledBack(x.to(ctx, AwaitingConfirmation, human.Sayf("Waiting for a person to confirm the plan")))
 		if x.broken == nil {
 			x.calledBack(x.emit(ctx, Update{Type: ConfirmationRequest, Content: p.Message, Plan: &c}))
 		}
@@ -62,21 +62,25 @@ func (x *execution) confirm(ctx context.Context) error {
 	}
 	switch {
 	case c.Status == human.PlanCancelled:
-		return x.fail(ctx, EndDenied, joined("An operator canceled the plan.", operatorSays(c.Message)))
+		return x.fail(ctx, EndDenied, human.Sayf("An operator canceled the plan."), own(operatorSays(c.Message)))
 	case c.Status == human.PlanTimeout:
-		if err := x.emit(ctx, Update{Type: ConfirmationTimeout, Content: "No operator confirmed the plan in time, so nothing of it runs."}); err != nil {
+		u := Update{Type: ConfirmationTimeout}
+		u.says(human.Sayf("No operator confirmed the plan in time, so nothing of it runs."))
+		if err := x.emit(ctx, u); err != nil {
 			return err
 		}
-		return x.fail(ctx, EndDenied, "No operator confirmed the plan in time.")
+		return x.fail(ctx, EndDenied, human.Sayf("No operator confirmed the plan in time."))
 	case c.Status == human.PlanModified && len(c.Tasks) == 0:
 		return x.keep(ctx, Record{Kind: PlanRecord, Plan: &c})
 	case c.Status != human.PlanConfirmed && c.Status != human.PlanModified, !sound(c.Tasks):
-		return x.confirmationError(ctx, "what came back is no confirmed plan")
+		return x.confirmationError(ctx, human.Sayf("what came back is no confirmed plan"))
 	}
 	if err := x.keep(ctx, Record{Kind: PlanRecord, Plan: &c}); err != nil {
 		return err
 	}
-	return x.emit(ctx, Update{Type: TaskPlan, Content: planned(c), Plan: &c})
+	u := Update{Type: TaskPlan, Plan: &c}
+	u.says(planned(c))
+	return x.emit(ctx, u)
 }
 
 // sound says whether each task has an id of its own.
@@ -91,24 +95,17 @@ func sound(tasks []human.Task) bool {
 	return len(tasks) > 0
 }
 
-func planned(c Confirmation) string {
-	how := "confirmed"
+func planned(c Confirmation) human.Sentence {
+	n := len(c.Tasks)
 	switch {
 	case c.Auto == "safe":
-		how = "confirmed by itself, since every task is safe"
+		return human.Sayf("A plan, confirmed by itself, since every task is safe; tasks: %d", n)
 	case c.Auto != "":
-		how = "not to be confirmed here"
+		return human.Sayf("A plan, not to be confirmed here; tasks: %d", n)
 	case c.Status == human.PlanModified:
-		how = "confirmed with changes"
+		return human.Sayf("A plan, confirmed with changes; tasks: %d", n)
 	}
-	return fmt.Sprintf("A plan of %s, %s", counted(len(c.Tasks), "task"), how)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return human.Sayf("A plan, confirmed; tasks: %d", n)
 }
 
 // plansFailed ends the run where plans cannot be confirmed or followed; it can be resumed.
@@ -119,20 +116,22 @@ func (x *execution) plansFailed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return x.confirmationError(ctx, human.SafeText(err))
+	return x.confirmationError(ctx, saidBy(err))
 }
 
-func (x *execution) confirmationError(ctx context.Context, why string) error {
-	if err := x.emit(ctx, Update{Type: ConfirmationError, Content: "The plan could not be confirmed or followed: " + why}); err != nil {
+func (x *execution) confirmationError(ctx context.Context, why human.Sentence) error {
+	u := Update{Type: ConfirmationError}
+	u.says(human.Sayf("The plan could not be confirmed or followed:"), why)
+	if err := x.emit(ctx, u); err != nil {
 		return err
 	}
-	return x.fail(ctx, EndInterrupted, "The plan could not be confirmed or followed: "+why+".")
+	return x.fail(ctx, EndInterrupted, human.Sayf("The plan could not be confirmed or followed:"), why)
 }
 
 // beginTask begins the next task that waits.
 func (x *execution) beginTask(ctx context.Context) error {
 	t := *x.waiting()
-	if err := x.to(ctx, Executing, "Carrying out the plan"); err != nil {
+	if err := x.to(ctx, Executing, human.Sayf("Carrying out the plan")); err != nil {
 		return err
 	}
 	for asked := 0; ; asked++ {
@@ -146,11 +145,11 @@ func (x *execution) beginTask(ctx context.Context) error {
 		}
 		switch {
 		case st.Go && st.Task.ID != t.ID:
-			return x.confirmationError(ctx, "another task than "+t.ID+" may begin")
+			return x.confirmationError(ctx, human.Sayf("another task than %s may begin", t.ID))
 		case st.Go:
 			return x.begun(ctx, st.Task)
 		case st.Why == "stopped":
-			return x.fail(ctx, EndDenied, joined("An operator stopped the plan.", st.Message))
+			return x.fail(ctx, EndDenied, human.Sayf("An operator stopped the plan."), own(st.Message))
 		case st.Why == "skipped":
 			if err := x.keep(ctx, Record{Kind: TaskRecord, Progress: &human.TaskProgress{Task: t.ID, State: human.TaskSkipped, Note: st.Message}}); err != nil {
 				return err
@@ -162,10 +161,10 @@ func (x *execution) beginTask(ctx context.Context) error {
 			return nil
 		case st.Why == "paused", st.Why == "asking":
 			if asked == 0 {
-				err = x.status(ctx, "Task %s waits: %s", t.ID, cmp.Or(st.Message, st.Why))
+				err = x.status(ctx, human.Sayf("Task %s waits: %s", t.ID, cmp.Or(st.Message, st.Why)))
 			}
 		case asked >= stalled:
-			return x.confirmationError(ctx, "task "+t.ID+" was neither allowed to begin nor removed")
+			return x.confirmationError(ctx, human.Sayf("task %s was neither allowed to begin nor removed", t.ID))
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
@@ -180,7 +179,7 @@ func (x *execution) begun(ctx context.Context, t human.Task) error {
 			t.Args = args
 		}
 	}
-	if err := x.to(ctx, Executing, "Carrying out the plan as it is now"); err != nil {
+	if err := x.to(ctx, Executing, human.Sayf("Carrying out the plan as it is now")); err != nil {
 		return err
 	}
 	if err := x.keep(ctx, Record{Kind: TaskRecord, Task: t.ID, Doing: &t}); err != nil {
@@ -206,7 +205,7 @@ func (x *execution) follow(ctx context.Context, st Standing, but string) (change
 	if sameTasks(ours, theirs) && !gone {
 		return false, nil
 	}
-	if err := x.to(ctx, Replanning, "An operator changed the plan"); err != nil {
+	if err := x.to(ctx, Replanning, human.Sayf("An operator changed the plan")); err != nil {
 		return false, err
 	}
 	if err := x.keep(ctx, Record{Kind: ChangeRecord, Tasks: st.Tasks, Text: st.Message}); err != nil {
@@ -224,7 +223,9 @@ func (x *execution) follow(ctx context.Context, st Standing, but string) (change
 	for _, t := range x.tasks {
 		c.Tasks = append(c.Tasks, t.Task)
 	}
-	if err := x.emit(ctx, Update{Type: TaskPlan, Content: "An operator changed the plan", Plan: &c}); err != nil {
+	u := Update{Type: TaskPlan, Plan: &c}
+	u.says(human.Sayf("An operator changed the plan"))
+	if err := x.emit(ctx, u); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -243,7 +244,7 @@ func waitingOf(tasks []human.TaskRun, but string) []human.Task {
 // endTask reports how the task at hand has ended.
 func (x *execution) endTask(ctx context.Context) error {
 	p, t := *x.ending, *x.current
-	if err := x.to(ctx, Evaluating, "Task "+p.Task+" has ended"); err != nil {
+	if err := x.to(ctx, Evaluating, human.Sayf("Task %s has ended", p.Task)); err != nil {
 		return err
 	}
 	refused := x.last == OutcomeRefused
@@ -268,7 +269,7 @@ func (x *execution) endTask(ctx context.Context) error {
 		return err
 	}
 	if st.Why == "stopped" {
-		return x.fail(ctx, EndDenied, joined("An operator stopped the plan.", st.Message))
+		return x.fail(ctx, EndDenied, human.Sayf("An operator stopped the plan."), own(st.Message))
 	}
 	return nil
 }

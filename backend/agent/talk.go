@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 // think asks the model what to do next.
 func (x *execution) think(ctx context.Context) error {
 	if x.barren >= stalled {
-		return x.fail(ctx, EndFailed, fmt.Sprintf("%s made no progress in %d replies.", x.deps.Model.Name(), stalled))
+		return x.fail(ctx, EndFailed, human.Sayf("%s made no progress in %d replies.", x.deps.Model.Name(), stalled))
 	}
 	if err := x.thinking(ctx); err != nil {
 		return err
@@ -45,17 +44,17 @@ func (x *execution) think(ctx context.Context) error {
 func (x *execution) thinking(ctx context.Context) error {
 	switch {
 	case x.current != nil && x.detour, x.current == nil && (x.why != "" || x.detour):
-		return x.to(ctx, Replanning, "Looking for another way")
+		return x.to(ctx, Replanning, human.Sayf("Looking for another way"))
 	case x.current != nil && x.last == OutcomeFailed:
-		return x.to(ctx, Evaluating, "Looking at what failed")
+		return x.to(ctx, Evaluating, human.Sayf("Looking at what failed"))
 	case x.current != nil:
-		return x.to(ctx, Executing, "Working on task "+x.current.ID)
+		return x.to(ctx, Executing, human.Sayf("Working on task %s", x.current.ID))
 	case x.state == Reasoning:
 		return nil
 	case x.state == Planning, x.state == AwaitingConfirmation:
-		return x.to(ctx, Replanning, "The plan could not be taken as it is")
+		return x.to(ctx, Replanning, human.Sayf("The plan could not be taken as it is"))
 	}
-	return x.to(ctx, Evaluating, "Looking at what came of it")
+	return x.to(ctx, Evaluating, human.Sayf("Looking at what came of it"))
 }
 
 // chat asks the model, with a conversation that it can take.
@@ -68,7 +67,7 @@ func (x *execution) chat(ctx context.Context) (Reply, error) {
 			return nil
 		}
 		x.shorter = true
-		return x.status(ctx, "The conversation with the model became too long: what is older is left out of it, but for the task, the plan and what people said")
+		return x.status(ctx, human.Sayf("The conversation with the model became too long: what is older is left out of it, but for the task, the plan and what people said"))
 	})
 }
 
@@ -107,11 +106,10 @@ func (x *execution) modelFailed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	why := human.SafeText(err)
 	if e := (*human.Error)(nil); !errors.As(err, &e) {
-		why = "the model failed: " + err.Error()
+		return x.fail(ctx, EndInterrupted, own(sentence("the model failed: "+err.Error())))
 	}
-	return x.fail(ctx, EndInterrupted, sentence(why))
+	return x.fail(ctx, EndInterrupted, saidBy(err))
 }
 
 // sentence begins with a capital letter and ends with a mark.
@@ -130,7 +128,7 @@ func sentence(s string) string {
 func (x *execution) ask(ctx context.Context) error {
 	use := *x.asking
 	q := question(use)
-	if err := x.status(ctx, "Asking: %s", q); err != nil {
+	if err := x.status(ctx, human.Sayf("Asking: %s", q)); err != nil {
 		return err
 	}
 	if x.deps.Asker == nil {
@@ -171,7 +169,7 @@ func (x *execution) askedBack(ctx context.Context, q string) string {
 	}
 	err := x.keep(ctx, Record{Kind: AsideRecord, Turn: &t, Text: q})
 	if err == nil {
-		err = x.status(ctx, "An operator asks: %s", q)
+		err = x.status(ctx, human.Sayf("An operator asks: %s", q))
 	}
 	if err != nil {
 		x.calledBack(err)
@@ -190,7 +188,7 @@ func (x *execution) askedBack(ctx context.Context, q string) string {
 	}
 	err = x.keep(ctx, Record{Kind: AsideRecord, Turn: &Turn{Role: Assistant, Text: text}, Spent: x.spentNow()})
 	if err == nil {
-		err = x.status(ctx, "Answered: %s", text)
+		err = x.status(ctx, human.Sayf("Answered: %s", text))
 	}
 	x.calledBack(err)
 	return text

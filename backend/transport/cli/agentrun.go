@@ -340,7 +340,7 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	stopped := ctx.Err() != nil
 	if err != nil && !stopped {
 		if id != "" && human.KindOf(err) != human.Conflict && human.KindOf(err) != human.NotFound {
-			s.note("Continue later with: %s", f.again(id))
+			s.note("%s", show.t("Continue later with: %s", "稍后继续：%s", f.again(id)))
 		}
 		return err
 	}
@@ -354,7 +354,7 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	}
 	show.result(result, stopped)
 	if !result.Ending.Over() && id != "" {
-		s.note("Continue with: %s", f.again(id))
+		s.note("%s", show.t("Continue with: %s", "继续：%s", f.again(id)))
 	}
 	return nil
 }
@@ -390,7 +390,7 @@ func (f runFlags) again(id string) string {
 func (p *progress) answers(lines <-chan string) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, _ string) (string, error) {
 		p.line()
-		p.note("Answer here, then Enter; or in Deskbell's inbox.")
+		p.note("%s", p.t("Answer here, then Enter; or in Deskbell's inbox.", "在此输入回答并按回车；也可以在 Deskbell 的收件箱中回答。"))
 		for {
 			select {
 			case line := <-lines:
@@ -407,6 +407,7 @@ func (p *progress) answers(lines <-chan string) func(context.Context, string) (s
 // A progress shows a run while it goes.
 type progress struct {
 	*shell
+	tongue
 	colours bool
 	live    bool   // what the model says is shown as it comes
 	said    string // of it, what is shown
@@ -419,7 +420,7 @@ type progress struct {
 
 func newProgress(s *shell) *progress {
 	terminal := isTerminal(s.out)
-	return &progress{shell: s, live: terminal && !s.json, colours: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return &progress{shell: s, tongue: s.tongueOf(), live: terminal && !s.json, colours: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
 // Colors, as a terminal takes them.
@@ -430,6 +431,25 @@ const (
 	green  = "32"
 	yellow = "33"
 )
+
+// tongueOf is the language that a person is spoken to in, by the settings or the system.
+func (s *shell) tongueOf() tongue {
+	place, err := s.place()
+	if err != nil {
+		place = Place{}
+	}
+	sentences := s.language(place)
+	return tongue{chinese: sentences != nil, sentences: sentences}
+}
+
+// words are an update's content, with Deskbell's own sentences in the language of the terminal.
+func (p *progress) words(u agent.Update) string {
+	text := u.Content
+	for _, s := range u.Said {
+		text = strings.Replace(text, s.Text, p.sentences.Say(s), 1)
+	}
+	return text
+}
 
 // paint colors text that is visible already.
 func (p *progress) paint(colour, text string) string {
@@ -443,11 +463,11 @@ func (p *progress) began(id string, again bool) {
 	if p.json {
 		return
 	}
-	word := "Run"
 	if again {
-		word = "Continuing run"
+		p.note("%s", p.t("Continuing run %s", "继续运行 %s", visible(id)))
+		return
 	}
-	p.note("%s %s", word, visible(id))
+	p.note("%s", p.t("Run %s", "运行 %s", visible(id)))
 }
 
 // line ends a line that is open.
@@ -503,15 +523,15 @@ func (p *progress) update(u agent.Update) {
 			p.call(u)
 			break
 		}
-		p.printf("%s\n", p.paint(dim, "· "+oneLine(u.Content, 300)))
+		p.printf("%s\n", p.paint(dim, "· "+oneLine(p.words(u), 300)))
 	case agent.ConfirmationRequest:
-		p.printf("%s\n", p.paint(yellow, "? "+oneLine(u.Content, 300)))
+		p.printf("%s\n", p.paint(yellow, "? "+oneLine(p.words(u), 300)))
 		p.plan(u.Plan)
 		if u.Plan != nil && u.Plan.ExpiresAt != nil {
-			p.printf("%s\n", p.paint(dim, "  It waits until "+u.Plan.ExpiresAt.Local().Format(time.TimeOnly)+"; answer it in the app, or with `deskbell plan confirm`."))
+			p.printf("%s\n", p.paint(dim, "  "+p.t("It waits until %s; answer it in the app, or with `deskbell plan confirm`.", "等待到 %s；请在应用中或用 `deskbell plan confirm` 回答。", u.Plan.ExpiresAt.Local().Format(time.TimeOnly))))
 		}
 	case agent.TaskPlan:
-		p.printf("%s\n", p.paint(bold, "= "+oneLine(u.Content, 300)))
+		p.printf("%s\n", p.paint(bold, "= "+oneLine(p.words(u), 300)))
 		p.plan(u.Plan)
 	case agent.TaskInit:
 		if u.TaskID == "" {
@@ -529,13 +549,13 @@ func (p *progress) update(u agent.Update) {
 		}
 		p.printf("%s %s\n", p.mark(u.Outcome), oneLine(u.TaskID+": "+u.Content, 300))
 	case agent.ConfirmationTimeout, agent.ConfirmationError, agent.ErrorUpdate:
-		p.printf("%s\n", p.paint(red, "! "+strings.TrimPrefix(indent(u.Content, "  "), "  ")))
+		p.printf("%s\n", p.paint(red, "! "+strings.TrimPrefix(indent(p.words(u), "  "), "  ")))
 	case agent.ConversationalResponse, agent.FinalResult:
 		if strings.TrimSpace(u.Content) != strings.TrimSpace(p.said) { // it was shown as it came
 			p.printf("%s\n", visible(strings.TrimRight(u.Content, "\n")))
 		}
 	default:
-		p.printf("%s\n", oneLine(u.Content, 300))
+		p.printf("%s\n", oneLine(p.words(u), 300))
 	}
 }
 
@@ -543,13 +563,13 @@ func (p *progress) update(u agent.Update) {
 func (p *progress) mark(outcome string) string {
 	switch outcome {
 	case "failed":
-		return p.paint(red, "< failed")
+		return p.paint(red, "< "+p.t("failed", "失败"))
 	case "refused":
-		return p.paint(yellow, "< denied")
+		return p.paint(yellow, "< "+p.t("denied", "已拒绝"))
 	case "skipped":
-		return p.paint(dim, "< skipped")
+		return p.paint(dim, "< "+p.t("skipped", "已跳过"))
 	}
-	return p.paint(green, "< done")
+	return p.paint(green, "< "+p.t("done", "完成"))
 }
 
 // call shows a call that is about to be made, or how it ended.
@@ -602,33 +622,29 @@ func (p *progress) plan(c *agent.Confirmation) {
 		p.printf("%s\n", p.paint(yellow, "  "+string(change.Kind)+": "+oneLine(change.Description, 200)))
 	}
 	if c.Message != "" {
-		p.printf("%s\n", p.paint(yellow, "  The operator says: "+oneLine(c.Message, 500)))
+		p.printf("%s\n", p.paint(yellow, "  "+p.t("The operator says: %s", "操作员说：%s", oneLine(c.Message, 500))))
 	}
 }
 
 // result shows how the run ended.
 func (p *progress) result(r agent.Result, stopped bool) {
-	calls := "calls"
-	if r.Spent.Steps == 1 {
-		calls = "call"
-	}
-	spent := fmt.Sprintf("%d %s, %d tokens, %s", r.Spent.Steps, calls, r.Spent.TokensIn+r.Spent.TokensOut, span(r.Spent.Time))
+	spent := p.t("calls: %d, tokens: %d, time: %s", "调用 %d 次，%d 个 token，用时 %s", r.Spent.Steps, r.Spent.TokensIn+r.Spent.TokensOut, span(r.Spent.Time))
 	if r.Spent.Money > 0 {
 		spent += fmt.Sprintf(", %.4f%s", r.Spent.Money, currency(p.currency))
 	}
 	switch {
 	case stopped:
-		p.note("Stopped after %s.", spent)
+		p.note("%s", p.t("Stopped; %s.", "已停止；%s。", spent))
 	case p.code == exitYes:
-		p.note("Done: %s.", spent)
+		p.note("%s", p.t("Done; %s.", "完成；%s。", spent))
 	default:
 		if r.Message != "" && r.Message != p.last { // what was told already is not told again
 			p.note("%s", visible(strings.TrimSpace(r.Message)))
 		}
 		if r.Prompt != "" {
-			p.note("It asks: %s", visible(strings.TrimSpace(r.Prompt)))
+			p.note("%s", p.t("It asks: %s", "询问：%s", visible(strings.TrimSpace(r.Prompt))))
 		}
-		p.note("Not done: %s.", spent)
+		p.note("%s", p.t("Not done; %s.", "未完成；%s。", spent))
 	}
 }
 
@@ -654,12 +670,12 @@ func (s *shell) agentListCommand() *cobra.Command {
 				}{append([]agent.RunView{}, list...)})
 			}
 			if len(list) == 0 {
-				s.note("There are no runs yet. `deskbell agent run TASK` starts one.")
+				s.note("%s", s.tongueOf().t("There are no runs yet. `deskbell agent run TASK` starts one.", "还没有运行。`deskbell agent run TASK` 可以启动一个。"))
 				return nil
 			}
-			w := s.columns()
+			w, l := s.columns(), s.tongueOf()
 			for _, r := range list {
-				w.row("%s\t%s\t%s\t%s\t%s\n", visible(r.ID), r.At.Local().Format(time.DateTime), standingOf(r), used(r), oneLine(r.Task, 60))
+				w.row("%s\t%s\t%s\t%s\t%s\n", visible(r.ID), r.At.Local().Format(time.DateTime), standingOf(r, l), used(r, l), oneLine(r.Task, 60))
 			}
 			return w.flush()
 		},
@@ -669,21 +685,33 @@ func (s *shell) agentListCommand() *cobra.Command {
 	return c
 }
 
+// endWords are how runs stand.
+var endWords = map[agent.Ending]pair{
+	agent.EndDone: {"done", "完成"}, agent.EndFailed: {"failed", "失败"}, agent.EndNeedsInput: {"needs input", "等待输入"},
+	agent.EndDenied: {"denied", "已拒绝"}, agent.EndInterrupted: {"interrupted", "已中断"},
+}
+
+var agentStateWords = map[agent.State]pair{
+	agent.Idle: {"idle", "空闲"}, agent.Reasoning: {"reasoning", "思考中"}, agent.Planning: {"planning", "规划中"}, agent.AwaitingConfirmation: {"awaiting confirmation", "等待确认"},
+	agent.Executing: {"executing", "执行中"}, agent.Evaluating: {"evaluating", "评估中"}, agent.Replanning: {"replanning", "重新规划"},
+	agent.Completed: {"completed", "完成"}, agent.Failed: {"failed", "失败"},
+}
+
 // standingOf says in a word how a run stands.
-func standingOf(r agent.RunView) string {
+func standingOf(r agent.RunView, l tongue) string {
 	switch {
 	case r.Alive:
-		return strings.ReplaceAll(oneLine(string(r.State), 40), "_", " ")
+		return l.pick(agentStateWords[r.State], string(r.State))
 	case r.Ending == "" && r.Over: // of an earlier version
-		return string(r.State)
+		return l.pick(agentStateWords[r.State], string(r.State))
 	case r.Ending == "":
-		return "interrupted"
+		return l.pick(endWords[agent.EndInterrupted], "")
 	}
-	return strings.ReplaceAll(string(r.Ending), "_", " ")
+	return l.pick(endWords[r.Ending], string(r.Ending))
 }
 
 // used is what a run has spent, each beside its limit.
-func used(r agent.RunView) string {
+func used(r agent.RunView, in tongue) string {
 	var l agent.Limits
 	if r.Limits != nil {
 		l = *r.Limits
@@ -692,11 +720,11 @@ func used(r agent.RunView) string {
 		if !limited {
 			return spent
 		}
-		return spent + " of " + limit
+		return in.t("%s of %s", "%s / %s", spent, limit)
 	}
 	parts := []string{
-		of(strconv.Itoa(r.Spent.Steps), strconv.Itoa(l.Steps), l.Steps > 0) + " calls",
-		of(thousands(r.Spent.TokensIn+r.Spent.TokensOut), thousands(l.Tokens), l.Tokens > 0) + " tokens",
+		of(strconv.Itoa(r.Spent.Steps), strconv.Itoa(l.Steps), l.Steps > 0) + in.t(" calls", " 次调用"),
+		of(thousands(r.Spent.TokensIn+r.Spent.TokensOut), thousands(l.Tokens), l.Tokens > 0) + in.t(" tokens", " 个 token"),
 		of(span(r.Spent.Time), span(l.Time), l.Time > 0),
 	}
 	if r.Spent.Money > 0 || l.Money > 0 {

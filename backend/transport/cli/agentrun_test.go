@@ -29,7 +29,11 @@ func agentProgram(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.
 	t.Setenv("DESKBELL_URL", "http://127.0.0.1:1")
 	t.Setenv("DESKBELL_DATA", t.TempDir())
 	var o, e bytes.Buffer
-	p := Program{Version: "1", Agent: Agent{Run: do, Chat: parrot, List: func(context.Context, string, int) ([]agent.RunView, error) {
+	chinese, err := os.ReadFile("../../../frontend/messages/server/zh-CN.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Program{Version: "1", Chinese: chinese, Agent: Agent{Run: do, Chat: parrot, List: func(context.Context, string, int) ([]agent.RunView, error) {
 		return []agent.RunView{
 			{
 				RunInfo: agent.RunInfo{ID: "run_3", Task: "go\x1b[2J on", Limits: &agent.Limits{Steps: 100, Tokens: 2_000_000, Time: time.Hour, Money: 2}},
@@ -159,7 +163,7 @@ func TestARunInATerminal(t *testing.T) {
 			t.Errorf("it prints %q", not)
 		}
 	}
-	if !strings.Contains(errs, "Run run_1") || !strings.Contains(errs, "Done: 2 calls, 15 tokens") {
+	if !strings.Contains(errs, "Run run_1") || !strings.Contains(errs, "Done; calls: 2, tokens: 15") {
 		t.Errorf("it notes %q", errs)
 	}
 	if given.Task != "mend it" || given.Cwd != dir || given.Key != "dbk_test" || !given.PrivateHTTP || given.Model.Provider != "openai" || given.Model.Name != "m" || given.Model.BaseURL != "http://127.0.0.1:9/v1" {
@@ -175,6 +179,36 @@ func TestARunInATerminal(t *testing.T) {
 	}
 	if !reflect.DeepEqual(names, []string{"a-server", "127-0-0-1", "a-server-2"}) || !reflect.DeepEqual(given.Servers[0].Command, []string{"npx", "-y", "a server"}) {
 		t.Errorf("servers %+v", given.Servers)
+	}
+}
+
+// Everything of a run is in the language of the terminal; what the agent, the model and people say stays as it is.
+func TestARunInChinese(t *testing.T) {
+	for _, v := range []string{"LC_ALL", "LC_MESSAGES"} {
+		t.Setenv(v, "")
+	}
+	t.Setenv("LANG", "zh_CN.UTF-8")
+	said := human.Sayf("Working on task %s", "t1")
+	failed := human.Sayf("Nothing was done.")
+	do := func(_ context.Context, r AgentRun) (agent.Result, error) {
+		r.Began("run_1")
+		r.Emit(agent.Update{Type: agent.StatusUpdate, Content: said.Text, Said: []human.Sentence{said}})
+		r.Emit(agent.Update{Type: agent.SubTaskResult, TaskID: "t1", Outcome: "refused", Content: "No, says Mei"})
+		r.Emit(agent.Update{Type: agent.ErrorUpdate, Content: "No, says Mei\n" + failed.Text, Said: []human.Sentence{failed}})
+		return agent.Result{Ending: agent.EndDenied, Message: "No, says Mei\n" + failed.Text, Spent: agent.Spent{Steps: 2}}, nil
+	}
+	out, errs, code := runAgent(t, do, "run", "x")
+	if code != exitDeniedRun || out != "· 正在执行任务 t1\n< 已拒绝 t1: No, says Mei\n! No, says Mei\n  没有执行任何操作。\n" {
+		t.Errorf("%d: %q", code, out)
+	}
+	if errs != "运行 run_1\n未完成；调用 2 次，0 个 token，用时 0 s。\n" {
+		t.Errorf("it notes %q", errs)
+	}
+	out, _, _ = runAgent(t, nil, "list")
+	for _, want := range []string{"等待确认", "12 / 100 次调用", "已中断", "完成", "等待输入"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the list does not say %q: %s", want, out)
+		}
 	}
 }
 

@@ -7278,6 +7278,8 @@ export interface components {
             outcome?: "done" | "failed" | "refused" | "skipped" | "asks";
             /** @description Of confirmation_request and task_plan. */
             plan?: components["schemas"]["Confirmation"];
+            /** @description The sentences of content that are Deskbell's, in order, for clients that say them in another language. */
+            said?: components["schemas"]["Sentence"][];
             session_id: string;
             spent?: components["schemas"]["Spent"];
             /** @enum {string} */
