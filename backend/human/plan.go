@@ -110,19 +110,20 @@ func Summarize(tasks []TaskSummary) TasksSummary {
 
 // A TaskSummary is what is known of one task of a plan.
 type TaskSummary struct {
-	Index           int      `json:"index" doc:"From 1."`
-	ID              string   `json:"id"`
-	Description     string   `json:"description"`
-	Tool            string   `json:"tool"`
-	Type            string   `json:"type,omitempty"`
-	Priority        int      `json:"priority,omitempty"`
-	ExpectedOutcome string   `json:"expected_outcome,omitempty"`
-	Risk            Risk     `json:"risk_level" enum:"none,low,medium,high,critical"`
-	Effects         []Effect `json:"effects,omitempty" doc:"What it would do, the most severe first, at most 3; from its arguments."`
-	Asked           bool     `json:"asked,omitempty" doc:"The gatekeeper will ask again before it runs."`
-	Writes          bool     `json:"writes,omitempty" doc:"It changes something."`
-	Seconds         float64  `json:"estimated_seconds,omitempty" doc:"The median of earlier runs of such a task."`
-	Runs            int      `json:"runs,omitempty" doc:"How many those were."`
+	Index           int        `json:"index" doc:"From 1."`
+	ID              string     `json:"id"`
+	Description     string     `json:"description"`
+	Tool            string     `json:"tool"`
+	Type            string     `json:"type,omitempty"`
+	Priority        int        `json:"priority,omitempty"`
+	ExpectedOutcome string     `json:"expected_outcome,omitempty"`
+	Risk            Risk       `json:"risk_level" enum:"none,low,medium,high,critical"`
+	Effects         []Effect   `json:"effects,omitempty" doc:"What it would do, the most severe first, at most 8; from its arguments."`
+	Said            []Sentence `json:"said,omitempty" doc:"Of high and critical risk: why."`
+	Asked           bool       `json:"asked,omitempty" doc:"The gatekeeper will ask again before it runs."`
+	Writes          bool       `json:"writes,omitempty" doc:"It changes something."`
+	Seconds         float64    `json:"estimated_seconds,omitempty" doc:"The median of earlier runs of such a task."`
+	Runs            int        `json:"runs,omitempty" doc:"How many those were."`
 }
 
 // A PlanAnswer is the part of an answer that plans have beside the words.

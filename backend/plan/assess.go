@@ -10,7 +10,7 @@ import (
 )
 
 // maxEffects is how many effects of a task are shown.
-const maxEffects = 3
+const maxEffects = 8
 
 // assess says what tasks come to: what the gatekeeper thinks of each, and how long such tasks took before.
 func (s *Service) assess(ctx context.Context, session, cwd string, tasks []human.Task) human.TasksSummary {
@@ -37,9 +37,16 @@ func (s *Service) judge(ctx context.Context, one *human.TaskSummary, call human.
 	if err != nil {
 		s.d.Log.Warn("a task of a plan could not be judged; it counts as dangerous", "tool", human.OneLine(call.Tool, 80), "err", err)
 		one.Risk, one.Asked = human.HighRisk, true
+		one.Said = []human.Sentence{human.Sayf("The gatekeeper could not judge it, so it counts as dangerous.")}
 		return
 	}
 	one.Risk, one.Asked = v.Risk, v.Decision != human.Allow
+	if v.Risk.Level() >= human.HighRisk.Level() {
+		one.Said = v.Said
+		if len(one.Said) == 0 && v.Reason != "" {
+			one.Said = []human.Sentence{{Text: v.Reason}}
+		}
+	}
 	for _, e := range v.Effects {
 		if len(one.Effects) < maxEffects && e.Risk.Level() > human.NoRisk.Level() {
 			one.Effects = append(one.Effects, e)

@@ -49,7 +49,7 @@ func verdicts(_ context.Context, call human.ToolCall) (human.Verdict, error) {
 	case "broken":
 		return human.Verdict{}, human.Errorf(human.Internal, "no gatekeeper")
 	}
-	return human.Verdict{Risk: human.HighRisk, Decision: human.Ask, Effects: []human.Effect{{Verb: human.FilesystemDelete, Risk: human.HighRisk}}}, nil
+	return human.Verdict{Risk: human.HighRisk, Decision: human.Ask, Reason: "It deletes files.", Effects: []human.Effect{{Verb: human.FilesystemDelete, Risk: human.HighRisk}}}, nil
 }
 
 func openFixture(t testing.TB, dir string, opts plan.Options) *fixture {
@@ -545,6 +545,13 @@ func TestTheStatusIsOfTheTasksThereAre(t *testing.T) {
 	st := d.submit("s", task("t1", "Drop the table", "psql"), read("t2"), read("t3"))
 	if st.Summary.Risk != human.HighRisk {
 		t.Fatalf("submitted: %+v", st.Summary)
+	}
+	// P4: a high risk says why, also where no one could judge it.
+	for tool, why := range map[string]string{"psql": "It deletes files.", "broken": "could not judge it"} {
+		sum := must[human.TasksSummary](t)(d.Assess(t.Context(), ada, "s", []human.Task{task("", "Do it", tool), task("", "Look", "grep")}))
+		if len(sum.Tasks[0].Said) != 1 || !strings.Contains(sum.Tasks[0].Said[0].Text, why) || len(sum.Tasks[1].Said) != 0 {
+			t.Errorf("%s: why %+v, %+v", tool, sum.Tasks[0].Said, sum.Tasks[1].Said)
+		}
 	}
 	check := func(what string, st plan.Status, risk human.Risk, ids ...string) {
 		t.Helper()

@@ -6901,7 +6901,7 @@ export interface components {
             /** @description The gatekeeper will ask again before it runs. */
             asked?: boolean;
             description: string;
-            /** @description What it would do, the most severe first, at most 3; from its arguments. */
+            /** @description What it would do, the most severe first, at most 8; from its arguments. */
             effects?: components["schemas"]["Effect"][];
             /**
              * Format: double
@@ -6924,6 +6924,8 @@ export interface components {
              * @description How many those were.
              */
             runs?: number;
+            /** @description Of high and critical risk: why. */
+            said?: components["schemas"]["Sentence"][];
             tool: string;
             type?: string;
             /** @description It changes something. */
