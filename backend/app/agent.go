@@ -67,7 +67,7 @@ func runAgent(version string) func(context.Context, cli.AgentRun) (agent.Result,
 		})
 		defer watch.Wait()
 		defer end()
-		desk := remote.New(c, remote.Run{ID: info.ID, Agent: info.Agent, Cwd: info.Cwd, Tell: tools.Told(deps.Tools), Note: r.Note})
+		desk := remote.New(c, remote.Run{ID: info.ID, Agent: info.Agent, Cwd: info.Cwd, Task: info.Task, Tell: tools.Told(deps.Tools), Note: r.Note})
 		defer func() { desk.Close(ctx) }()
 		deps.Gate, deps.Asker, deps.Journal = desk, typed{desk, r.Answers}, journal
 		if confirms {

@@ -73,7 +73,7 @@ type Submission struct {
 	SessionID      string          `json:"session_id" doc:"Names the plan from now on. A new plan of the session takes the place of one that is still waiting."`
 	Message        string          `json:"message" doc:"What the plan is for, in a line."`
 	Tasks          []human.Task    `json:"tasks"`
-	Context        json.RawMessage `json:"context,omitempty" doc:"Free-form; context.cwd is the folder it would run in, context.project what it belongs to."`
+	Context        json.RawMessage `json:"context,omitempty" doc:"Free-form; context.cwd is the folder it would run in, context.project what it belongs to, context.task what the user asked for."`
 	Timeout        float64         `json:"timeout_seconds,omitempty" doc:"Seconds until it is canceled; absent, or longer than the setting confirmation_timeout: that."`
 	Priority       *int            `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Higher rings first; absent: 5."`
 	Confirmations  int             `json:"confirmations,omitempty" minimum:"0" maximum:"9" doc:"How many operators have to agree; the settings may ask for more."`

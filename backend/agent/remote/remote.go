@@ -32,6 +32,7 @@ type Run struct {
 	ID    string
 	Agent string // its name
 	Cwd   string // absolute
+	Task  string // what the user asked for, which people see beside plans and questions
 	// Tell fills in what is known of a tool's call beside its name and arguments, and says whether there is anything. May
 	// be nil.
 	Tell func(call *human.ToolCall) bool
@@ -193,11 +194,7 @@ func (c *Client) Check(ctx context.Context, call human.ToolCall) (j human.Judgem
 func (c *Client) Confirm(ctx context.Context, proposal agent.Proposal, started func(agent.Confirmation), asked func(string) string) (agent.Confirmation, error) {
 	c.delivered(ctx)
 	c.asked = asked
-	about, err := json.Marshal(map[string]any{"cwd": c.run.Cwd, "agent": c.run.Agent})
-	if err != nil {
-		return agent.Confirmation{}, human.Wrap(human.Internal, err, "the plan cannot be written as JSON")
-	}
-	sub := plan.Submission{SessionID: c.run.ID, Message: proposal.Message, Tasks: proposal.Tasks, Context: about, Why: proposal.Why}
+	sub := plan.Submission{SessionID: c.run.ID, Message: proposal.Message, Tasks: proposal.Tasks, Context: c.about(), Why: proposal.Why}
 	for n := 1; ; n++ {
 		sub.IdempotencyKey = fmt.Sprintf("%.100s:%.100s", c.run.ID, proposal.Key)
 		if n > 1 {
@@ -216,6 +213,12 @@ func (c *Client) Confirm(ctx context.Context, proposal agent.Proposal, started f
 		}
 		return c.decided(ctx, st, started)
 	}
+}
+
+// about is what people see of the run beside what it asks.
+func (c *Client) about() json.RawMessage {
+	text, _ := json.Marshal(map[string]string{"cwd": c.run.Cwd, "agent": c.run.Agent, "task": human.Shorten(c.run.Task, longQuestion)}) // texts
+	return text
 }
 
 // decided waits until operators have decided a plan.
@@ -396,7 +399,7 @@ func (c *Client) Ask(ctx context.Context, question string, asked func(string) st
 		ring.Description = human.OneLine(question, 300)
 		ring.Details, _ = json.Marshal(map[string]string{"question": question}) // a text
 	}
-	ring.Context, _ = json.Marshal(map[string]string{"cwd": c.run.Cwd}) // a text
+	ring.Context = c.about()
 	var op human.Operation
 	if err := c.ask(ctx, func(ctx context.Context) (err error) {
 		op, _, err = c.to.Invoke(ctx, ring)
