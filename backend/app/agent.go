@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"deskbell/backend/agent"
-	"deskbell/backend/agent/declared"
 	"deskbell/backend/agent/host"
 	"deskbell/backend/agent/remote"
 	"deskbell/backend/agent/runs"
@@ -31,7 +30,7 @@ func runAgent(version string) func(context.Context, cli.AgentRun) (agent.Result,
 		if err != nil {
 			return result, err
 		}
-		info := agent.RunInfo{ID: cmp.Or(r.ID, newID(runs.Run)), Agent: r.Agent, Task: r.Task, Cwd: r.Cwd, Model: r.Model.Name, At: time.Now().UTC()}
+		info := agent.RunInfo{ID: cmp.Or(r.ID, newID(agent.RunPrefix)), Agent: r.Agent, Task: r.Task, Cwd: r.Cwd, Model: r.Model.Name, At: time.Now().UTC()}
 		var journal *runs.Journal
 		var records []agent.Record
 		if r.Resume != "" {
@@ -40,7 +39,7 @@ func runAgent(version string) func(context.Context, cli.AgentRun) (agent.Result,
 			}
 		}
 		defer func() { err = errors.Join(err, journal.Close()) }()
-		who, err := declared.Find(r.Agents, info.Agent)
+		who, err := agent.FindProfile(r.Agents, info.Agent)
 		if err != nil {
 			return result, err
 		}
@@ -122,7 +121,7 @@ func chatWithAgent(version string) func(context.Context, cli.AgentRun, func(cli.
 		if _, err := c.PlansConfirmed(ctx); err != nil { // says what is missing
 			return err
 		}
-		who, err := declared.Find(r.Agents, r.Agent)
+		who, err := agent.FindProfile(r.Agents, r.Agent)
 		if err != nil {
 			return err
 		}
@@ -133,7 +132,7 @@ func chatWithAgent(version string) func(context.Context, cli.AgentRun, func(cli.
 			return err
 		}
 		deps.Gate = gatekeepers{c, remote.Run{Agent: who.Name, Cwd: cwd, Tell: tools.Told(deps.Tools), Note: r.Note}}
-		deps.Store, deps.TTL = journals(r.Dir).Sessions(), who.Kept()
+		deps.Store, deps.TTL = journals(r.Dir).Sessions(), who.Kept
 		a, err := agent.NewToolAgent(deps.About, deps)
 		if err != nil {
 			return err
@@ -155,7 +154,7 @@ func (d gatekeepers) Check(ctx context.Context, call human.ToolCall) (human.Judg
 }
 
 // agentDeps are what each agent stands on, in a folder; done ends what was started for it.
-func agentDeps(ctx context.Context, version string, r cli.AgentRun, who declared.Profile, cwd string, kept *agent.Limits) (d agent.Deps, done func(), err error) {
+func agentDeps(ctx context.Context, version string, r cli.AgentRun, who agent.Profile, cwd string, kept *agent.Limits) (d agent.Deps, done func(), err error) {
 	d = agent.Deps{Cwd: cwd, Now: time.Now, NewID: newID, Tell: r.Tell, Emit: r.Emit, About: who.About(), Mask: masking.New().Mask}
 	done = func() {}
 	if d.Model, err = chat(r.Model); err != nil {
@@ -183,7 +182,7 @@ func chat(s settings.Model) (agent.Model, error) {
 }
 
 // toolsOf are the tools that an agent may have, with the MCP servers that it was given and declares; done ends those.
-func toolsOf(ctx context.Context, version string, r cli.AgentRun, who declared.Profile, cwd string) (box []agent.Tool, done func(), err error) {
+func toolsOf(ctx context.Context, version string, r cli.AgentRun, who agent.Profile, cwd string) (box []agent.Tool, done func(), err error) {
 	var servers []*tools.Connection
 	done = func() {
 		for _, s := range servers {
@@ -221,9 +220,9 @@ func toolsOf(ctx context.Context, version string, r cli.AgentRun, who declared.P
 type messenger struct{ of *host.Host }
 
 // OpenAgents implements mcp.Messenger.
-func (m messenger) OpenAgents(context.Context, human.Actor) ([]declared.Profile, error) {
+func (m messenger) OpenAgents(context.Context, human.Actor) ([]agent.Profile, error) {
 	all, err := m.of.Agents()
-	return slices.DeleteFunc(all, func(a declared.Profile) bool { return !a.Open }), err
+	return slices.DeleteFunc(all, func(a agent.Profile) bool { return !a.Open }), err
 }
 
 // Message implements mcp.Messenger.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"deskbell/backend/agent"
 	"deskbell/backend/agent/declared"
 	"deskbell/backend/agent/host"
 	"deskbell/backend/agent/runs"
@@ -336,7 +337,7 @@ func (a *App) openHost() error {
 	}
 	a.host = host.New(host.Deps{
 		Program: program, Folder: home, Runs: journals(a.Dir), NewID: newID, Log: a.log,
-		Agents: func() ([]declared.Profile, error) { return declared.Read(a.Dir) }, Started: a.callers.Started,
+		Agents: func() ([]agent.Profile, error) { return declared.Read(a.Dir) }, Started: a.callers.Started,
 	})
 	a.opens(a.host.Close)
 	return nil

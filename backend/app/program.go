@@ -12,7 +12,7 @@ import (
 	"github.com/pkg/browser"
 
 	"deskbell/backend/agent"
-	"deskbell/backend/agent/runs"
+	"deskbell/backend/agent/declared"
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
 	"deskbell/backend/llm"
@@ -92,9 +92,9 @@ func Program(version, built string, console fs.FS) cli.Program {
 		Processes: processes.Running,
 		Agent: cli.Agent{
 			Run:  runAgent(version),
-			Chat: chatWithAgent(version),
+			Chat: chatWithAgent(version), Agents: declared.ReadFile,
 			List: func(ctx context.Context, dir string, most int) ([]agent.RunView, error) {
-				return journals(dir).List(ctx, runs.Run, most)
+				return journals(dir).List(ctx, agent.RunPrefix, most)
 			},
 		},
 		Gate: cli.Gate{

@@ -18,12 +18,6 @@ import (
 	"deskbell/backend/human"
 )
 
-// File is the name of the file, in the data folder.
-const File = "agents.toml"
-
-// Reference is the agent that comes with Deskbell and needs no declaration. Its tools are the shell, files and HTTP.
-const Reference = "deskbell-agent"
-
 // The bounds of a declaration.
 const (
 	maxFile   = 1 << 20
@@ -41,56 +35,23 @@ var (
 	categories = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 )
 
-// A Profile is an agent as it is declared (M5).
-type Profile struct {
-	Name         string   `toml:"name" json:"name"`
-	Description  string   `toml:"description" json:"description" doc:"What it is for, in a sentence."`
-	Capabilities []string `toml:"capabilities" json:"capabilities,omitempty"`
-	Categories   []string `toml:"categories" json:"categories" doc:"Of the tools that it may use: shell, files, web, or those that its tools are declared with."`
-	System       string   `toml:"system" json:"-"`                                                                                                         // what the model gets beside the description
-	Open         bool     `toml:"open" json:"open" doc:"Other agents may send it messages, too."`                                                          // its tools run with the operator's rights, so not by default
-	Folder       string   `toml:"folder" json:"folder,omitempty" doc:"Where its tools run; absent: the folder that a message names, or your home folder."` // absolute, or below the home folder as ~/
-	Keep         string   `toml:"keep" json:"keep,omitempty" doc:"How long a conversation waits for its next message, as 30m or 24h; absent: 24h."`
-	Tools        []Tools  `toml:"tools" json:"-"`
-
-	kept time.Duration
-}
-
-// Tools are the tools of an MCP server: a command or a URL.
-type Tools struct {
-	Category string   `toml:"category"`
-	Name     string   `toml:"name"` // what they are called after: mcp__NAME__TOOL
-	Command  []string `toml:"command"`
-	URL      string   `toml:"url"`
-}
-
-// Kept is how long a conversation waits for its next message.
-func (a Profile) Kept() time.Duration { return a.kept }
-
-// About is what an agent says of itself.
-func (a Profile) About() agent.About {
-	about := agent.About{Name: a.Name, Description: a.Description, Capabilities: a.Capabilities, System: a.System}
-	for _, c := range a.Categories {
-		about.Categories = append(about.Categories, agent.Category(c))
-	}
-	return about
-}
-
 // builtin is the reference agent.
-func builtin() Profile {
-	return Profile{
-		Name: Reference, Description: "Deskbell's reference agent", kept: kept,
+func builtin() agent.Profile {
+	return agent.Profile{
+		Name: agent.ReferenceAgent, Description: "Deskbell's reference agent", Kept: kept,
 		Categories: []string{string(agent.Shell), string(agent.Files), string(agent.Web), string(agent.Remote)},
 	}
 }
 
 // Read reads the agents of a data folder: the reference agent first, then those of the file, in its order. Without the file there
 // is only the first. Errors are Invalid and say where in the file something is wrong.
-func Read(dir string) ([]Profile, error) { return ReadFile(filepath.Join(dir, File)) }
+func Read(dir string) ([]agent.Profile, error) {
+	return ReadFile(filepath.Join(dir, agent.ProfilesFile))
+}
 
 // ReadFile does, of any file.
-func ReadFile(path string) ([]Profile, error) {
-	all := []Profile{builtin()}
+func ReadFile(path string) ([]agent.Profile, error) {
+	all := []agent.Profile{builtin()}
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -101,7 +62,7 @@ func ReadFile(path string) ([]Profile, error) {
 		return nil, human.Errorf(human.Invalid, "%s is %d bytes long; the limit is %d", path, len(text), maxFile)
 	}
 	var file struct {
-		Agent []Profile `toml:"agent"`
+		Agent []agent.Profile `toml:"agent"`
 	}
 	d := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
 	if err := d.Decode(&file); err != nil {
@@ -121,10 +82,10 @@ func ReadFile(path string) ([]Profile, error) {
 		return nil, human.Errorf(human.Invalid, "%s declares %d agents; the limit is %d", path, len(file.Agent), maxAgents)
 	}
 	for _, a := range file.Agent {
-		if err := a.check(filepath.Dir(path)); err != nil {
+		if err := check(&a, filepath.Dir(path)); err != nil {
 			return nil, human.Wrap(human.Invalid, err, "%s: the agent %q: %s", path, human.OneLine(a.Name, 60), human.SafeText(err))
 		}
-		if slices.ContainsFunc(all, func(o Profile) bool { return o.Name == a.Name }) {
+		if slices.ContainsFunc(all, func(o agent.Profile) bool { return o.Name == a.Name }) {
 			return nil, human.Errorf(human.Invalid, "%s: the agent %q is declared twice, or is Deskbell's own", path, a.Name)
 		}
 		all = append(all, a)
@@ -132,23 +93,11 @@ func ReadFile(path string) ([]Profile, error) {
 	return all, nil
 }
 
-// Find is the agent of a name; NotFound without, with the names that there are.
-func Find(all []Profile, name string) (Profile, error) {
-	var known []string
-	for _, a := range all {
-		if a.Name == name {
-			return a, nil
-		}
-		known = append(known, a.Name)
-	}
-	return Profile{}, human.Errorf(human.NotFound, "there is no agent %q; there are %s", human.OneLine(name, 60), strings.Join(known, ", "))
-}
-
 // check says what is wrong with a declaration, and completes it. Commands and folders that begin with ./ are of the file's folder.
-func (a *Profile) check(dir string) (err error) {
-	a.kept = kept
+func check(a *agent.Profile, dir string) (err error) {
+	a.Kept = kept
 	if a.Keep != "" {
-		if a.kept, err = time.ParseDuration(a.Keep); err != nil || a.kept < time.Minute || a.kept > maxKept {
+		if a.Kept, err = time.ParseDuration(a.Keep); err != nil || a.Kept < time.Minute || a.Kept > maxKept {
 			return human.Errorf(human.Invalid, "keep is %q; it must be a time such as 30m or 24h, a minute at the least and at most %v", human.OneLine(a.Keep, 40), maxKept)
 		}
 	}
@@ -170,7 +119,7 @@ func (a *Profile) check(dir string) (err error) {
 	known := []string{string(agent.Shell), string(agent.Files), string(agent.Web)}
 	for i := range a.Tools {
 		t := &a.Tools[i]
-		if err := t.check(a.Name, dir); err != nil {
+		if err := checkTools(t, a.Name, dir); err != nil {
 			return err
 		}
 		known = append(known, t.Category)
@@ -183,7 +132,7 @@ func (a *Profile) check(dir string) (err error) {
 	return nil
 }
 
-func (t *Tools) check(name, dir string) error {
+func checkTools(t *agent.ToolServer, name, dir string) error {
 	if t.Name == "" {
 		t.Name = name
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"deskbell/backend/agent"
 	"deskbell/backend/agent/declared"
 	"deskbell/backend/human"
 )
@@ -14,11 +15,11 @@ import (
 // M5: an agent declares its name, description, capabilities and the categories of tools that it may use.
 func TestDeclaredAgents(t *testing.T) {
 	dir := t.TempDir()
-	if all, err := declared.Read(dir); err != nil || len(all) != 1 || all[0].Name != declared.Reference || all[0].Kept() != 24*time.Hour {
+	if all, err := declared.Read(dir); err != nil || len(all) != 1 || all[0].Name != agent.ReferenceAgent || all[0].Kept != 24*time.Hour {
 		t.Fatalf("without a file: %+v, %v", all, err)
 	}
-	read := func(text string) ([]declared.Profile, error) {
-		if err := os.WriteFile(filepath.Join(dir, declared.File), []byte(text), 0o600); err != nil {
+	read := func(text string) ([]agent.Profile, error) {
+		if err := os.WriteFile(filepath.Join(dir, agent.ProfilesFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return declared.Read(dir)
@@ -47,10 +48,10 @@ command = ["./tools", "music"]
 		t.Errorf("about %+v", about)
 	}
 	home, _ := os.UserHomeDir()
-	if !a.Open || a.Kept() != 30*time.Minute || a.Folder != filepath.Join(home, "music") || a.Tools[0].Name != "music" || a.Tools[0].Command[0] != filepath.Join(dir, "tools") {
+	if !a.Open || a.Kept != 30*time.Minute || a.Folder != filepath.Join(home, "music") || a.Tools[0].Name != "music" || a.Tools[0].Command[0] != filepath.Join(dir, "tools") {
 		t.Errorf("%+v", a)
 	}
-	if _, err := declared.Find(all, "car"); human.KindOf(err) != human.NotFound || !strings.Contains(err.Error(), "deskbell-agent, music") {
+	if _, err := agent.FindProfile(all, "car"); human.KindOf(err) != human.NotFound || !strings.Contains(err.Error(), "deskbell-agent, music") {
 		t.Errorf("another: %v", err)
 	}
 	const head = "[[agent]]\nname = \"a\"\ndescription = \"x\"\n"

@@ -20,8 +20,6 @@ import (
 	"time"
 
 	"deskbell/backend/agent"
-	"deskbell/backend/agent/declared"
-	"deskbell/backend/agent/runs"
 	"deskbell/backend/human"
 	"deskbell/backend/platform/procgroup"
 )
@@ -34,11 +32,21 @@ const (
 	maxLine   = 64 << 20
 )
 
+// Journals are those of runs and conversations; runs.Store is one.
+type Journals interface {
+	// List returns the newest runs, or conversations, as the prefix of their ids says; newest first.
+	List(ctx context.Context, prefix string, most int) ([]agent.RunView, error)
+	// Read returns one and its updates after the first so many. Where there are none it waits for one, at most for the time given.
+	Read(ctx context.Context, id string, after int, wait time.Duration) (agent.RunUpdates, error)
+	// Stop asks the process that runs a run to stop it. Conflict where none does.
+	Stop(id string) error
+}
+
 // Deps are what a Host needs; all are required.
 type Deps struct {
 	Program []string // that is Deskbell, with the flags that name the data folder and settings
-	Agents  func() ([]declared.Profile, error)
-	Runs    *runs.Store
+	Agents  func() ([]agent.Profile, error)
+	Runs    Journals
 	Folder  string // where tools run of an agent that has no folder, where none is named
 	// Started tells that a process is an agent's, before it can do anything.
 	Started func(pid int, name string)
@@ -65,14 +73,14 @@ type place struct{ agent, folder string }
 func New(d Deps) *Host { return &Host{d: d, all: map[place]*worker{}, jobs: map[string]*job{}} }
 
 // Agents are those that there are.
-func (h *Host) Agents() ([]declared.Profile, error) { return h.d.Agents() }
+func (h *Host) Agents() ([]agent.Profile, error) { return h.d.Agents() }
 
-// List returns the newest runs, or conversations, newest first; see runs.Store.
+// List returns the newest runs, or conversations, newest first; as Journals.
 func (h *Host) List(ctx context.Context, prefix string, most int) ([]agent.RunView, error) {
 	return h.d.Runs.List(ctx, prefix, most)
 }
 
-// Read returns a run or a conversation and its updates after the first so many; see runs.Store.
+// Read returns a run or a conversation and its updates after the first so many; as Journals.
 func (h *Host) Read(ctx context.Context, id string, after int, wait time.Duration) (agent.RunUpdates, error) {
 	return h.d.Runs.Read(ctx, id, after, wait)
 }
@@ -93,7 +101,7 @@ func (h *Host) Message(ctx context.Context, by human.Actor, name, message, sessi
 	if by.Role == human.Agent {
 		m.By = by.Name
 		if !who.Open {
-			return agent.Response{}, human.Errorf(human.Denied, "the agent %s takes messages only from people; open = true in %s changes that", name, declared.File)
+			return agent.Response{}, human.Errorf(human.Denied, "the agent %s takes messages only from people; open = true in %s changes that", name, agent.ProfilesFile)
 		}
 		folder = "" // its tools run with the operator's rights: where, is not another agent's to say
 	}
@@ -101,7 +109,7 @@ func (h *Host) Message(ctx context.Context, by human.Actor, name, message, sessi
 		if folder, err = h.folder(who, folder); err != nil {
 			return agent.Response{}, err
 		}
-		m.Session, m.New = h.d.NewID(runs.Conversation), true
+		m.Session, m.New = h.d.NewID(agent.ConversationPrefix), true
 	} else if folder, err = h.folderOf(ctx, m); err != nil {
 		return agent.Response{}, err
 	}
@@ -189,7 +197,7 @@ func (h *Host) answer(ctx context.Context, p place, m agent.Message) (agent.Resp
 		if err != nil {
 			return agent.Response{}, err
 		}
-		n, answer := w.order(Order{Message: m})
+		n, answer := w.order(agent.Order{Message: m})
 		if answer != nil {
 			r, ended, err := w.answered(ctx, n, answer)
 			if !ended || again || ctx.Err() != nil {
@@ -215,16 +223,16 @@ func (h *Host) Silence(session string) error {
 	return nil
 }
 
-func (h *Host) find(name string) (declared.Profile, error) {
+func (h *Host) find(name string) (agent.Profile, error) {
 	all, err := h.d.Agents()
 	if err != nil {
-		return declared.Profile{}, err
+		return agent.Profile{}, err
 	}
-	return declared.Find(all, name)
+	return agent.FindProfile(all, name)
 }
 
 // folder is where the tools of an agent run.
-func (h *Host) folder(who declared.Profile, asked string) (string, error) {
+func (h *Host) folder(who agent.Profile, asked string) (string, error) {
 	folder := cmp.Or(who.Folder, asked, h.d.Folder)
 	if !filepath.IsAbs(folder) {
 		return "", human.BadField("folder", "is %q; it must be absolute", human.OneLine(folder, 200))
@@ -247,7 +255,7 @@ func (h *Host) Start(ctx context.Context, name, task, folder string) (id string,
 	if folder, err = h.folder(who, folder); err != nil {
 		return "", err
 	}
-	id = h.d.NewID(runs.Run)
+	id = h.d.NewID(agent.RunPrefix)
 	return id, h.run(ctx, id, who.Name, task, "run", "--id", id, "--agent", who.Name, "--cwd", folder, "-")
 }
 
@@ -357,7 +365,7 @@ func (h *Host) worker(ctx context.Context, p place) (*worker, error) {
 	}
 	w := h.all[p]
 	if w == nil {
-		w = &worker{host: h, place: p, ready: make(chan struct{}), ended: make(chan struct{}), waiting: map[int]chan Return{}}
+		w = &worker{host: h, place: p, ready: make(chan struct{}), ended: make(chan struct{}), waiting: map[int]chan agent.Return{}}
 		h.all[p] = w
 		go w.run() // ends with its process, which Close ends
 	}
@@ -384,7 +392,7 @@ type worker struct {
 	mu      sync.Mutex
 	in      io.WriteCloser // nil before it began, and once it is to end
 	orders  int
-	waiting map[int]chan Return
+	waiting map[int]chan agent.Return
 	rest    *time.Timer // until it has been idle for long
 }
 
@@ -404,9 +412,9 @@ func (w *worker) run() {
 	w.mu.Lock()
 	w.in = nil
 	for n, c := range w.waiting {
-		c <- Return{N: n, ended: true, Error: FaultOf(human.Errorf(human.Unavailable, "the process of the agent has ended; send the message again: what was done for it is not done twice"))}
+		c <- agent.Return{N: n, Gone: true, Error: agent.FaultOf(human.Errorf(human.Unavailable, "the process of the agent has ended; send the message again: what was done for it is not done twice"))}
 	}
-	w.waiting = map[int]chan Return{}
+	w.waiting = map[int]chan agent.Return{}
 	w.mu.Unlock()
 	close(w.ended)
 }
@@ -441,7 +449,7 @@ func (w *worker) process(said io.Writer) error {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
-		var r Return
+		var r agent.Return
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			w.host.d.Log.Warn("an agent's process wrote what is no answer", "agent", w.place.agent, "err", err)
 			break
@@ -479,35 +487,35 @@ func (w *worker) end() {
 }
 
 // order hands a message in; answer is nil where the process has ended, or is to end because it was idle.
-func (w *worker) order(o Order) (n int, answer chan Return) {
+func (w *worker) order(o agent.Order) (n int, answer chan agent.Return) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.orders++
 	if o.N = w.orders; !w.write(o) {
 		return 0, nil
 	}
-	answer = make(chan Return, 1)
+	answer = make(chan agent.Return, 1)
 	w.waiting[w.orders] = answer
 	w.rest.Stop()
 	return w.orders, answer
 }
 
 // answered waits for the answer to an order; ended: its process has ended without.
-func (w *worker) answered(ctx context.Context, n int, answer chan Return) (r agent.Response, ended bool, err error) {
+func (w *worker) answered(ctx context.Context, n int, answer chan agent.Return) (r agent.Response, ended bool, err error) {
 	select {
 	case back := <-answer:
-		r, err = back.result()
-		return r, back.ended, err
+		r, err = result(back)
+		return r, back.Gone, err
 	case <-ctx.Done():
 	}
 	w.mu.Lock()
-	w.write(Order{N: n, Cancel: true}) // where it has ended there is nothing to stop
+	w.write(agent.Order{N: n, Cancel: true}) // where it has ended there is nothing to stop
 	w.mu.Unlock()
 	<-answer // it stops what it is at, and what it has done is stored
 	return r, false, human.Errorf(human.Unavailable, "the answer was stopped; the same message again continues")
 }
 
-func (r Return) result() (agent.Response, error) {
+func result(r agent.Return) (agent.Response, error) {
 	if r.Response != nil {
 		return *r.Response, nil
 	}
@@ -518,7 +526,7 @@ func (r Return) result() (agent.Response, error) {
 }
 
 // write writes an order, and says whether it could; w.mu is held.
-func (w *worker) write(o Order) bool {
+func (w *worker) write(o agent.Order) bool {
 	line, err := json.Marshal(o)
 	if err != nil || w.in == nil {
 		return false

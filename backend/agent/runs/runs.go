@@ -293,12 +293,6 @@ type outline struct {
 
 type span struct{ from, to int64 }
 
-// The prefixes of ids.
-const (
-	Run          = "run_"
-	Conversation = "chat_"
-)
-
 // List returns the newest runs, or conversations, as the prefix of their ids says; newest first, by their beginnings.
 func (s *Store) List(ctx context.Context, prefix string, most int) ([]agent.RunView, error) {
 	entries, err := os.ReadDir(s.dir)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	reference "deskbell/backend/agent"
-	"deskbell/backend/agent/declared"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
 	"deskbell/backend/queue/receipt"
@@ -37,8 +36,8 @@ func (h *fixture) openPlans(d *Deps) {
 // oneRun is a host of two agents, one of them open, and what is kept of runs: one.
 type oneRun struct{}
 
-func (oneRun) Agents() ([]declared.Profile, error) {
-	return []declared.Profile{{Name: declared.Reference}, {Name: "music", Open: true}}, nil
+func (oneRun) Agents() ([]reference.Profile, error) {
+	return []reference.Profile{{Name: reference.ReferenceAgent}, {Name: "music", Open: true}}, nil
 }
 
 func (oneRun) Message(_ context.Context, by human.Actor, name, message, session, _ string) (reference.Response, error) {

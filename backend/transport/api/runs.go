@@ -6,15 +6,13 @@ import (
 	"time"
 
 	reference "deskbell/backend/agent"
-	"deskbell/backend/agent/declared"
-	"deskbell/backend/agent/runs"
 	"deskbell/backend/human"
 )
 
 // A Host runs the agents that Deskbell comes with and that are declared, and reads the journals of their runs and conversations;
 // host.Host is one. Errors are of package human.
 type Host interface {
-	Agents() ([]declared.Profile, error)
+	Agents() ([]reference.Profile, error)
 	Message(ctx context.Context, by human.Actor, name, message, session, folder string) (reference.Response, error)
 	Start(ctx context.Context, name, task, folder string) (id string, err error)
 	Resume(ctx context.Context, id string) error
@@ -47,7 +45,7 @@ type (
 	}
 	// DeclaredAgents are the agents that there are.
 	DeclaredAgents struct {
-		Agents []declared.Profile `json:"agents"`
+		Agents []reference.Profile `json:"agents"`
 	}
 	// An AgentMessage is what an agent is to answer.
 	AgentMessage struct {
@@ -74,7 +72,7 @@ func (s *Server) runs(c catalogue) {
 	add(c, route{http.MethodGet, "/api/agent", "listDeclaredAgents", "The agents that there are; for agents, those that are open to them", signedIn, 0},
 		func(_ context.Context, x *exchange, _ *none) (*answer[*DeclaredAgents], error) {
 			all, err := h.Agents()
-			list := []declared.Profile{}
+			list := []reference.Profile{}
 			for _, a := range all {
 				if a.Open || x.by.Role == human.Operator {
 					list = append(list, a)
@@ -98,15 +96,15 @@ func (s *Server) runs(c catalogue) {
 			return ok(&AgentAnswer{r}, err)
 		})
 	s.silence(c)
-	s.journals(c, "/api/agent/runs", runs.Run, "listRuns", "Runs of agents", "getRun", "What a run told about itself; or wait for more")
-	s.journals(c, "/api/agent/conversations", runs.Conversation, "listConversations", "Conversations with agents", "getConversation", "What was said and done in a conversation; or wait for more")
+	s.journals(c, "/api/agent/runs", reference.RunPrefix, "listRuns", "Runs of agents", "getRun", "What a run told about itself; or wait for more")
+	s.journals(c, "/api/agent/conversations", reference.ConversationPrefix, "listConversations", "Conversations with agents", "getConversation", "What was said and done in a conversation; or wait for more")
 	add(c, route{http.MethodPost, "/api/agent/runs", "startRun", "Have an agent do a task", operators, http.StatusCreated},
 		func(ctx context.Context, _ *exchange, in *payload[RunTask]) (*answer[*RunBegun], error) {
 			ctx, done := s.held(ctx)
 			defer done()
 			name := in.JSON.Agent
 			if name == "" {
-				name = declared.Reference
+				name = reference.ReferenceAgent
 			}
 			id, err := h.Start(ctx, name, in.JSON.Task, in.JSON.Folder)
 			if err != nil {

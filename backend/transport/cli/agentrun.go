@@ -18,7 +18,6 @@ import (
 	words "mvdan.cc/sh/v3/shell"
 
 	"deskbell/backend/agent"
-	"deskbell/backend/agent/declared"
 	"deskbell/backend/human"
 	"deskbell/backend/store/settings"
 )
@@ -30,6 +29,8 @@ type Agent struct {
 	Run func(ctx context.Context, r AgentRun) (agent.Result, error)
 	// Chat begins conversations in this process, and ends what it has started when talk returns.
 	Chat func(ctx context.Context, r AgentRun, talk func(Handle) error) error
+	// Agents returns the reference agent, and those that a file declares, where it is there.
+	Agents func(file string) ([]agent.Profile, error)
 	// List returns the newest runs on a data folder, newest first.
 	List func(ctx context.Context, dir string, most int) ([]agent.RunView, error)
 }
@@ -45,7 +46,7 @@ type AgentRun struct {
 	Task   string
 	Cwd    string // absolute
 
-	Agents []declared.Profile // that there are
+	Agents []agent.Profile // that there are
 
 	Dir         string // the data folder, for the journal
 	Find        func() (string, error)
@@ -198,7 +199,7 @@ func (s *shell) agentResumeCommand() *cobra.Command {
 // startFlags are the flags of what begins.
 func (s *shell) startFlags(c *cobra.Command, f *runFlags) {
 	c.Flags().StringVar(&f.cwd, "cwd", "", "the folder to work in; default: this one")
-	c.Flags().StringVar(&f.agent, "agent", declared.Reference, "the `NAME` of an agent; deskbell agent agents lists them")
+	c.Flags().StringVar(&f.agent, "agent", agent.ReferenceAgent, "the `NAME` of an agent; deskbell agent agents lists them")
 }
 
 func (s *shell) runFlags(c *cobra.Command, f *runFlags) *cobra.Command {
@@ -287,11 +288,11 @@ func (s *shell) beginAgent(ctx context.Context, r *AgentRun, f runFlags) (done f
 		return done, err
 	}
 	r.ID, r.Agent = f.id, f.agent
-	if r.Agents, err = agentsOf(place.Dir, f.file); err != nil {
+	if r.Agents, err = s.agentsOf(place.Dir, f.file); err != nil {
 		return done, err
 	}
 	if r.Resume == "" {
-		if _, err = declared.Find(r.Agents, r.Agent); err != nil {
+		if _, err = agent.FindProfile(r.Agents, r.Agent); err != nil {
 			return done, err
 		}
 	}
@@ -300,7 +301,7 @@ func (s *shell) beginAgent(ctx context.Context, r *AgentRun, f runFlags) (done f
 	}
 	if s.key = cmp.Or(s.key, os.Getenv("DESKBELL_KEY")); s.key == "" {
 		var drop func() error
-		if s.key, drop, err = s.mint(ctx, cmp.Or(r.Agent, declared.Reference)); err != nil {
+		if s.key, drop, err = s.mint(ctx, cmp.Or(r.Agent, agent.ReferenceAgent)); err != nil {
 			return done, err
 		}
 		done = func() {
@@ -360,9 +361,9 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 }
 
 // agentsOf are the agents that a file declares, or the data folder's.
-func agentsOf(dir, file string) ([]declared.Profile, error) {
+func (s *shell) agentsOf(dir, file string) ([]agent.Profile, error) {
 	if file == "" {
-		return declared.Read(dir)
+		return s.Agent.Agents(filepath.Join(dir, agent.ProfilesFile))
 	}
 	if _, err := os.Stat(file); err != nil {
 		return nil, human.Wrap(human.NotFound, err, "--agents %s: there is no such file", file)
@@ -371,7 +372,7 @@ func agentsOf(dir, file string) ([]declared.Profile, error) {
 	if err != nil {
 		return nil, human.Wrap(human.Invalid, err, "--agents %s: its folder is not known", file)
 	}
-	return declared.ReadFile(path)
+	return s.Agent.Agents(path)
 }
 
 // again is the command that continues with a run.
@@ -759,13 +760,13 @@ func (s *shell) agentAgentsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := agentsOf(dir, file)
+			all, err := s.agentsOf(dir, file)
 			if err != nil {
 				return err
 			}
 			if s.json {
 				return s.printJSON(struct {
-					Agents []declared.Profile `json:"agents"`
+					Agents []agent.Profile `json:"agents"`
 				}{all})
 			}
 			w := s.columns()

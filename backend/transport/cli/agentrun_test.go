@@ -33,7 +33,7 @@ func agentProgram(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Program{Version: "1", Chinese: chinese, Agent: Agent{Run: do, Chat: parrot, List: func(context.Context, string, int) ([]agent.RunView, error) {
+	p := Program{Version: "1", Chinese: chinese, Agent: Agent{Run: do, Chat: parrot, Agents: func(string) ([]agent.Profile, error) { return []agent.Profile{{Name: agent.ReferenceAgent}}, nil }, List: func(context.Context, string, int) ([]agent.RunView, error) {
 		return []agent.RunView{
 			{
 				RunInfo: agent.RunInfo{ID: "run_3", Task: "go\x1b[2J on", Limits: &agent.Limits{Steps: 100, Tokens: 2_000_000, Time: time.Hour, Money: 2}},

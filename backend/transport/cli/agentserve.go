@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deskbell/backend/agent/host"
+	"deskbell/backend/agent"
 	"deskbell/backend/human"
 )
 
@@ -40,7 +40,7 @@ func (s *shell) serveOrders(ctx context.Context, handle Handle) error {
 	var mu sync.Mutex // of the output, and of cancels
 	cancels := map[int]context.CancelFunc{}
 	out := json.NewEncoder(s.out)
-	answer := func(r host.Return) {
+	answer := func(r agent.Return) {
 		mu.Lock()
 		defer mu.Unlock()
 		delete(cancels, r.N)
@@ -51,11 +51,11 @@ func (s *shell) serveOrders(ctx context.Context, handle Handle) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer end()
-	answer(host.Return{})
+	answer(agent.Return{})
 	lines := bufio.NewScanner(s.in)
 	lines.Buffer(nil, 2*longestMessage)
 	for lines.Scan() {
-		var o host.Order
+		var o agent.Order
 		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
 			return human.Wrap(human.Invalid, err, "a line of the input is no order")
 		}
@@ -74,10 +74,10 @@ func (s *shell) serveOrders(ctx context.Context, handle Handle) error {
 			defer cancel()
 			r, err := handle(one, o.Message)
 			if err != nil {
-				answer(host.Return{N: o.N, Error: host.FaultOf(err)})
+				answer(agent.Return{N: o.N, Error: agent.FaultOf(err)})
 				return
 			}
-			answer(host.Return{N: o.N, Response: &r})
+			answer(agent.Return{N: o.N, Response: &r})
 		})
 	}
 	return lines.Err()

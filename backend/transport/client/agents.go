@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"deskbell/backend/agent"
-	"deskbell/backend/agent/declared"
 )
 
 // Agents returns the agents that are declared; of an agent's client, those that are open to agents.
-func (c *Client) Agents(ctx context.Context) ([]declared.Profile, error) {
+func (c *Client) Agents(ctx context.Context) ([]agent.Profile, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	var list struct {
-		Agents []declared.Profile `json:"agents"`
+		Agents []agent.Profile `json:"agents"`
 	}
 	_, err := c.call(ctx, http.MethodGet, "/api/agent", nil, &list)
 	return list.Agents, err

@@ -12,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"deskbell/backend/agent"
-	"deskbell/backend/agent/declared"
 	"deskbell/backend/human"
 )
 
@@ -20,7 +19,7 @@ import (
 // agent only. Errors are of package human.
 type Messenger interface {
 	// OpenAgents are those that take messages of agents.
-	OpenAgents(ctx context.Context, by human.Actor) ([]declared.Profile, error)
+	OpenAgents(ctx context.Context, by human.Actor) ([]agent.Profile, error)
 	// Message blocks until the answer, at the longest for wait: the status is working then, and the same message of the session waits
 	// for the answer again.
 	Message(ctx context.Context, by human.Actor, name, message, session string, wait time.Duration) (agent.Response, error)
@@ -40,7 +39,7 @@ var messageProperties = []property[messageArguments]{
 }
 
 // messageDefinition describes the tool, with the agents that there are.
-func messageDefinition(open []declared.Profile) *mcp.Tool {
+func messageDefinition(open []agent.Profile) *mcp.Tool {
 	about := "Send a message to another agent of this machine. With status waiting_input it asks: answer with another message of the same session_id. " +
 		"With status working, send the same message with the session_id again, to wait."
 	for _, a := range open {

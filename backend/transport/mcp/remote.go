@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"deskbell/backend/agent"
-	"deskbell/backend/agent/declared"
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
@@ -106,8 +105,8 @@ func (r remote) Progress(ctx context.Context, _ human.Actor, session string, p h
 }
 
 // OpenAgents implements Messenger.
-func (r remote) OpenAgents(ctx context.Context, _ human.Actor) ([]declared.Profile, error) {
-	return r.Client.Agents(ctx)
+func (r remote) OpenAgents(ctx context.Context, _ human.Actor) ([]agent.Profile, error) {
+	return r.Agents(ctx)
 }
 
 // Message implements Messenger.

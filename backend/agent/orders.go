@@ -1,26 +1,25 @@
-package host
+package agent
 
 import (
 	"errors"
 
-	"deskbell/backend/agent"
 	"deskbell/backend/human"
 )
 
 // An Order is a line that a host writes to a process of an agent: a message to answer, or one to answer no more.
 type Order struct {
-	N       int           `json:"n"`
-	Message agent.Message `json:"message,omitzero"`
-	Cancel  bool          `json:"cancel,omitempty"` // of the order N
+	N       int     `json:"n"`
+	Message Message `json:"message,omitzero"`
+	Cancel  bool    `json:"cancel,omitempty"` // of the order N
 }
 
 // A Return is a line that the process writes back: first one without N, once it can take orders, then one for each order.
 type Return struct {
-	N        int             `json:"n,omitempty"`
-	Response *agent.Response `json:"response,omitempty"`
-	Error    *Fault          `json:"error,omitempty"`
+	N        int       `json:"n,omitempty"`
+	Response *Response `json:"response,omitempty"`
+	Error    *Fault    `json:"error,omitempty"`
 
-	ended bool // the process has ended without an answer
+	Gone bool `json:"-"` // the process has ended without an answer
 }
 
 // A Fault is a human.Error without its cause.
