@@ -295,6 +295,44 @@ test('arguments that nobody touched stay as the agent wrote them', async ({ app,
   expect((JSON.parse(text) as Status).user_response?.changes?.map(({ change }) => change)).toEqual(['removed']);
 });
 
+for (const [what, tasks, ways] of [['mild', mild, ['a', `${mod}+Enter`]], ['dangerous', grave, [`${mod}+Shift+A`, `${mod}+Enter`]]] as const) {
+  test(`what is ${what} is not confirmed in any way while an edit is no JSON: the page leads to it`, async ({ app, planner, page, server }) => {
+    const id = await planner.submit([...tasks]);
+    await app.open();
+    await app.openOperation(id);
+    const args = field(app, 'Arguments (JSON)');
+    await name(app, 'b').click();
+    await args.fill('{"command": "grep -c WARN');
+    // The button is there to be pressed, and leads back to the field.
+    for (const way of [() => app.button(/^Confirm/).click(), ...ways.map((key) => () => app.press(key))]) {
+      await app.button('Keep').click();
+      await way();
+      await expect(app.page.getByRole('alert').filter({ hasText: "Task 2, arguments: this isn't a JSON object" })).toBeVisible();
+      await expect(args).toBeFocused();
+    }
+    // Task by task, too.
+    await app.page.getByRole('switch', { name: 'Ask before each task' }).check();
+    await app.button(/^Confirm/).click();
+    await expect(args).toBeFocused();
+    expect((await planner.status(id)).status).toBe('pending');
+    await expect(app.page.getByText(/Draft saved/)).toBeVisible();
+    // On its card it can only be opened.
+    const popup = await page.context().newPage();
+    await popup.goto(`${server.url}/?view=popup#code=${(await server.invite()).code}`);
+    const card = popup.locator(`[data-card="${id}"]`);
+    await expect(card.getByRole('button', { name: 'Open' })).toBeVisible();
+    await expect(card.getByRole('button', { name: /^Confirm/ })).toHaveCount(0);
+    if (what === 'mild') await expect(card).toContainText("isn't complete");
+    await popup.close();
+    await page.bringToFront();
+    await args.fill('{"command": "grep -c WARN api.log"}');
+    await expect(app.page.getByRole('alert')).toHaveCount(0);
+    await app.press(`${mod}+Enter`);
+    const { status, tasks: sent } = await planner.answer(id);
+    expect([status, sent[1]?.args]).toEqual(['modified', { command: 'grep -c WARN api.log' }]);
+  });
+}
+
 test('a plan is sent back with words instead', async ({ app, planner }) => {
   const id = await planner.submit(grave);
   await app.open();

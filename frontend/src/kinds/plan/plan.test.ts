@@ -97,6 +97,26 @@ describe('a plan on the table', () => {
     expect(draft.sent).not.toHaveBeenCalled();
   });
 
+  it('is neither confirmed nor sent while an edit is no JSON, even where nothing else was changed', async () => {
+    const { plan, respond, draft, op } = table();
+    plan.editing.edit('b');
+    plan.editing.writeArgs('{"command": ');
+    plan.editing.keep();
+    draft.form.human_input = 'words';
+    draft.form.task_by_task = true;
+    for (const send of [() => plan.confirm(), () => plan.send()]) {
+      expect([await send(), plan.lack, plan.editing.open, easy(op, plan)]).toEqual([false, 'args', 'b', false]);
+      plan.keep();
+      expect(plan.lack).toBe('');
+    }
+    draft.form.human_input = '';
+    expect(plan.commands().find(({ id }) => id === 'send')?.when()).toBe(true);
+    expect(respond).not.toHaveBeenCalled();
+    plan.edit('b');
+    plan.putBack();
+    expect([await plan.confirm(), respond.mock.lastCall?.[1].action]).toEqual([true, 'confirm']);
+  });
+
   it('keeps what was sent on the table while others still have to agree', async () => {
     const { plan, draft, opened, op } = table({ confirmations: 2 });
     await plan.confirm();
