@@ -379,7 +379,12 @@ test('task by task: each rings by itself, is changed by itself, and says which p
     return operations[0]?.operation_id ?? '';
   };
   await expect.poll(one).not.toBe('');
-  await app.openOperation(await one());
+  // The plan says what it waits for, and leads there.
+  const waits = app.page.getByRole('status').filter({ hasText: 'Waiting for an answer before the next task:' });
+  await expect(app.page.getByText('No task has started yet')).toHaveCount(0);
+  await waits.getByRole('link').click();
+  await expect(app.page).toHaveURL(new RegExp(`#/inbox/${await one()}$`));
+  await app.armed();
   await expect(app.page.getByText('Task of a plan')).toBeVisible();
   await expect(app.page.getByRole('link', { name: 'Move the billing database' })).toHaveAttribute('href', `#/inbox/${id}`);
   await expect(app.button('Add task')).toHaveCount(0);
