@@ -333,6 +333,69 @@ for (const [what, tasks, ways] of [['mild', mild, ['a', `${mod}+Enter`]], ['dang
   });
 }
 
+test('what an agent wrote turns and hides nothing: it is drawn with its code points in the list, the page, the history and the palette', async ({ app, planner, page }) => {
+  const id = await planner.submit([{ ...mild[0], description: 'Read invoice\u202Efdp.exe' } as Task], { message: 'Move\u202E billing' });
+  await app.open();
+  await expect(app.row(id)).toContainText('U+202E');
+  await app.openOperation(id);
+  await expect(row(app, 'a')).toContainText('U+202E');
+  await app.press('a');
+  await planner.answer(id);
+  await app.go('history');
+  await expect(page.locator(`a.hit[href="#/history/${id}"]`)).toContainText('U+202E');
+  await app.press(`${mod}+k`);
+  await page.keyboard.type('billing');
+  await expect(page.getByRole('option').filter({ hasText: 'U+202E' }).or(page.getByRole('dialog').getByText('U+202E')).first()).toBeVisible();
+  await app.press('Escape', 'Escape');
+  for (const view of ['inbox', 'history']) {
+    await app.go(view);
+    expect(await page.locator('body').evaluate((body) => [...body.querySelectorAll('*')].filter((el) => [...el.childNodes].some((node) => node.nodeType === 3 && node.nodeValue?.includes('\u202e'))).map((el) => el.outerHTML.slice(0, 200)))).toEqual([]);
+  }
+});
+
+test('long texts are drawn once they are asked for, and the answer stays in sight', async ({ app, planner, page }) => {
+  const words = 'All of it. '.repeat(600);
+  const file = 'All of it. '.repeat(8000);
+  const id = await planner.submit([{ id: 'a', description: `Write ${words}`, tool_name: 'write_file', expected_outcome: words, args: { path: 'a.txt', content: file } }], { message: `Move billing\n\n${words}` });
+  await app.open();
+  await app.openOperation(id);
+  await expect(app.button(/^Confirm/)).toBeInViewport();
+  await expect(row(app, 'a').getByRole('button', { name: /^Show all \(\d,\d{3} characters\)$/ }).first()).toBeVisible();
+  expect(await page.evaluate(() => document.body.textContent?.length ?? 0)).toBeLessThan(20_000);
+  await expect(row(app, 'a').getByRole('button', { name: /^Show all/ }).first()).toBeInViewport();
+  await row(app, 'a').getByRole('button', { name: /^Show all/ }).first().click();
+  expect(await row(app, 'a').textContent()).toContain(words.trim());
+  await row(app, 'a').getByRole('button', { name: /^Show all \(88,0\d\d characters\)$/ }).click();
+  expect(await row(app, 'a').textContent()).toContain(file.trim());
+  await expect(app.button(/^Confirm/)).toBeInViewport();
+  for (let n = 2; n; n--) await row(app, 'a').getByRole('button', { name: 'Show less' }).first().click();
+  expect(await page.evaluate(() => document.body.textContent?.length ?? 0)).toBeLessThan(20_000);
+});
+
+test('secrets in arguments are masked until somebody asks for them', async ({ app, planner }) => {
+  const id = await planner.submit([{ id: 'a', description: 'Call it', tool_name: 'bash', args: { command: 'curl -H "Authorization: Bearer s3cr3t-t0ken-77" https://api.example.com' } }]);
+  await app.open();
+  await app.openOperation(id);
+  await expect(row(app, 'a')).toContainText('Authorization: Bearer ••••••');
+  await expect(app.page.locator('body')).not.toContainText('s3cr3t-t0ken-77');
+  await row(app, 'a').getByRole('button', { name: 'Show secrets' }).click();
+  await expect(row(app, 'a')).toContainText('s3cr3t-t0ken-77');
+  await row(app, 'a').getByRole('button', { name: 'Mask secrets' }).click();
+  await expect(row(app, 'a')).not.toContainText('s3cr3t-t0ken-77');
+});
+
+test('an edit of a file is shown as a difference, and its JSON when it is asked for', async ({ app, planner }) => {
+  const id = await planner.submit([{ id: 'a', description: 'Raise the limit', tool_name: 'Edit', args: { file_path: 'conf.ini', old_string: 'limit = 10', new_string: 'limit = 20' } }]);
+  await app.open();
+  await app.openOperation(id);
+  await expect(row(app, 'a').locator('del')).toHaveText('10');
+  await expect(row(app, 'a').locator('ins')).toHaveText('20');
+  await expect(row(app, 'a')).not.toContainText('old_string');
+  await row(app, 'a').getByRole('button', { name: 'As JSON' }).click();
+  await expect(row(app, 'a')).toContainText('"old_string": "limit = 10"');
+  await accessible(app.page);
+});
+
 test('a plan is sent back with words instead', async ({ app, planner }) => {
   const id = await planner.submit(grave);
   await app.open();
