@@ -6,9 +6,10 @@ import { sampleOperation } from '../../lib/sample.testing';
 import { sampleEffect } from '../../lib/verdict.testing';
 import type { JsonObject, Operation } from '../../lib/wire';
 import { language } from '../../state/locale.svelte';
+import { roughSpan } from '../../state/wording';
 import type { OpenOperation } from '../../state/openoperation.svelte';
 import { easy, onCard, Plan } from './plan.svelte';
-import { aboutSentence, aboutWord, careOf, changeWord, countSentence, historySentence, usualSentence } from './words';
+import { aboutSentence, careOf, changeWord, countSentence, historySentence, usualSentence } from './words';
 
 // The page's own choice of a language is read when the module is.
 vi.hoisted(() => {
@@ -248,7 +249,7 @@ describe('the words of a plan', () => {
   };
 
   it('tell how long it takes, and what that is from', () => {
-    expect([20, 540, 5400].map(aboutWord)).toEqual(['< 1 min', '9 min', '1 h 30 min']);
+    expect([0.2, 20, 540, 5400].map(roughSpan)).toEqual(['1 s', '20 s', '9 min', '90 min']);
     const of = (over: Partial<TasksSummary>): TasksSummary => summary([known('a')], { total_tasks: 6, estimated_seconds: 1560, ...over });
     expect(both(() => aboutSentence(of({ estimated_tasks: 6, runs: 4 })))).toEqual(['about 26 min, based on 4 similar runs', '约 26 分钟，依据 4 次类似执行']);
     expect(aboutSentence(of({ estimated_tasks: 6, runs: 1 }))).toBe('about 26 min, based on 1 similar run');

@@ -3,16 +3,9 @@ import type { ChangeKind, PlanHistory, PlanOutcome, TaskChange, TaskField, Tasks
 import { m } from '../../paraglide/messages';
 import { language } from '../../state/locale.svelte';
 import { effectSentence } from '../../state/effectwording';
-import { riskSentence, spokenSpan } from '../../state/wording';
+import { riskSentence, roughSpan } from '../../state/wording';
 
 /** The words of plans that wait. Each is a message of its own, in the language of the page. */
-
-/** How long something takes, as it is said of an estimate: '9 min'. */
-export function aboutWord(seconds: number): string {
-  if (seconds < 60) return m.plan_min_less();
-  const minutes = Math.round(seconds / 60);
-  return minutes < 60 ? m.plan_min({ n: minutes }) : m.plan_hours({ h: Math.floor(minutes / 60), n: minutes % 60 });
-}
 
 /** How many tasks there are, and how many of them change something. */
 export function countSentence(total: number, writes: number): string {
@@ -24,7 +17,7 @@ export function countSentence(total: number, writes: number): string {
 /** How long all of it takes; '' where history knows nothing. */
 export function aboutSentence(summary: TasksSummary): string {
   if (!summary.estimated_seconds || !summary.estimated_tasks) return '';
-  const time = summary.estimated_seconds < 60 ? spokenSpan(Math.ceil(summary.estimated_seconds) * 1000) : aboutWord(summary.estimated_seconds);
+  const time = roughSpan(summary.estimated_seconds);
   if (summary.estimated_tasks < summary.total_tasks) return m.plan_about_part({ time, n: summary.estimated_tasks });
   return summary.runs ? m.plan_about_runs({ time, n: summary.runs }) : m.plan_about({ time });
 }
