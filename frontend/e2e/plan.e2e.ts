@@ -402,12 +402,47 @@ test('a plan is sent back with words instead', async ({ app, planner }) => {
   await app.openOperation(id);
   await app.press('e');
   await app.page.keyboard.type('Keep the old cluster for a week');
-  await expect(app.button(/^Confirm without changes/)).toBeDisabled();
+  await expect(app.button('Confirm with this note')).toHaveClass(/risky/);
   await expect(app.button('Send instructions')).toHaveClass(/ink/);
   await app.press(`${mod}+Enter`);
   const { status, tasks, user_response: said } = await planner.answer(id);
   expect([status, tasks, said?.user_message]).toEqual(['modified', [], 'Keep the old cluster for a week']);
 });
+
+test('a plan is confirmed with a note, by no key', async ({ app, planner }) => {
+  const id = await planner.submit(mild);
+  await app.open();
+  await app.openOperation(id);
+  await field(app, 'Tell the agent what to change').fill('Go ahead, but tell me when it is done');
+  await app.page.locator('#operation-title').focus();
+  await app.press('a');
+  expect((await planner.status(id)).status).toBe('pending');
+  await app.button('Confirm with this note').click();
+  const { status, tasks, user_response: said } = await planner.answer(id);
+  expect([status, tasks.length, said?.action, said?.user_message]).toEqual(['confirmed', 4, 'confirm', 'Go ahead, but tell me when it is done']);
+});
+
+for (const rest of ['continue', 'stop'] as const) {
+  test(`task by task: one task is not run, and the operator says to ${rest}`, async ({ app, planner }) => {
+    const id = await planner.submit(mild);
+    const { digest } = await app.server.operator.operation(id);
+    await app.server.operator.call('POST', `/api/plans/${id}/response`, { action: 'confirm', digest, task_by_task: true });
+    const begin = (task: string) => planner.agent.call<{ go: boolean; why?: string; asking?: string; run: { state: string; tasks: { id: string; state: string }[] } }>('POST', `/api/plans/${id}/progress`, { task_id: task, state: 'running' });
+    const { asking = '' } = await begin('a');
+    await app.open();
+    await app.openOperation(asking);
+    await app.button('Skip or stop…').click();
+    const dialog = app.page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('Not today');
+    if (rest === 'stop') await dialog.getByRole('radio', { name: 'Stop the plan' }).check();
+    await accessible(app.page);
+    await dialog.getByRole('button', { name: rest === 'stop' ? 'Stop plan' : 'Skip task' }).click();
+    await expect(dialog).toBeHidden();
+    const { why, run } = await begin('a');
+    expect([why, run.state]).toEqual(rest === 'stop' ? ['stopped', 'stopped'] : ['skipped', 'waiting']);
+    expect(await begin('b')).toMatchObject({ go: false, why: rest === 'stop' ? 'stopped' : 'asking' });
+  });
+}
 
 test('a plan is canceled with a reason', async ({ app, planner }) => {
   const id = await planner.submit(mild);
@@ -453,7 +488,7 @@ test('task by task: each rings by itself, is changed by itself, and says which p
   await expect(app.button('Add task')).toHaveCount(0);
   await expect(app.page.getByRole('switch')).toHaveCount(0);
   await expect(app.button('Run this task')).toBeEnabled();
-  await expect(app.button('Skip this task…')).toBeEnabled();
+  await expect(app.button('Skip or stop…')).toBeEnabled();
   await accessible(app.page);
   await name(app, 'a').click();
   await field(app, 'Task').fill('Read the log of yesterday');

@@ -334,6 +334,7 @@ export class Plan implements Controller {
     const many = (): boolean => edits() && !this.single;
     return [
       this.opened.op && dangerous(this.opened.op) ? { ...confirm, id: 'confirm-risky', keys: ['Mod+Shift+a'], risky: () => true } : { ...confirm, id: 'confirm', keys: ['a'] },
+      { ...confirm, id: 'confirm-note', label: () => (this.single ? m.plan_confirm_task_note() : m.plan_confirm_note()), keys: [], risky: () => !!this.opened.op && dangerous(this.opened.op), when: () => ready() && !this.opened.unproven && !this.editing.changed && !!this.words },
       {
         id: 'send', label: () => (this.editing.changed ? m.plan_send({ n: this.count }) : this.words ? (this.single ? m.plan_send_stop() : m.plan_send_words()) : m.plan_send_none()), keys: ['Mod+Enter'], group: 'answer',
         when: () => ready() && this.canModify && (this.editing.changed || this.editing.lack ? !this.opened.unproven : !!this.words), run: () => void this.send(),
@@ -348,7 +349,7 @@ export class Plan implements Controller {
     ];
   }
 
-  readonly confirmWord = $derived.by<string>(() => (this.editing.changed || this.words ? m.plan_confirm_as_was() : this.single ? m.plan_confirm_task() : m.plan_confirm()));
+  readonly confirmWord = $derived.by<string>(() => (this.editing.changed ? m.plan_confirm_as_was() : this.single ? m.plan_confirm_task() : m.plan_confirm()));
 
   #open(): boolean {
     const op = this.opened.op;
@@ -369,5 +370,5 @@ export function easy(op: Operation, plan: Plan): boolean {
 
 /** Whether a command has its place on the card of a plan: nothing is changed there, and only what is easy confirmed. */
 export function onCard(command: string, op: Operation, plan: Plan): boolean {
-  return command === 'confirm' ? easy(op, plan) : !/^(confirm-risky|send|undo|redo|add-task|task-.*)$/.test(command);
+  return command === 'confirm' ? easy(op, plan) : !/^(confirm-risky|confirm-note|send|undo|redo|add-task|task-.*)$/.test(command);
 }
