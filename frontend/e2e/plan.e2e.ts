@@ -256,6 +256,7 @@ test('what was changed survives a reload and a server that was killed', async ({
   await expect(field(app, 'Tell the agent what to change')).toHaveValue('Only this week');
   // Arguments that are no JSON yet are kept as they are, too.
   await name(app, 'a').click();
+  await app.button('As JSON').click();
   await field(app, 'Arguments (JSON)').fill('{"path": "api');
   await app.page.waitForResponse((answer) => answer.url().endsWith('/api/human/input') && (answer.request().postData() ?? '').includes('args of a'));
   await server.stop('SIGKILL');
@@ -302,6 +303,7 @@ for (const [what, tasks, ways] of [['mild', mild, ['a', `${mod}+Enter`]], ['dang
     await app.openOperation(id);
     const args = field(app, 'Arguments (JSON)');
     await name(app, 'b').click();
+    await app.button('As JSON').click();
     await args.fill('{"command": "grep -c WARN');
     // The button is there to be pressed, and leads back to the field.
     for (const way of [() => app.button(/^Confirm/).click(), ...ways.map((key) => () => app.press(key))]) {
@@ -394,6 +396,38 @@ test('an edit of a file is shown as a difference, and its JSON when it is asked 
   await row(app, 'a').getByRole('button', { name: 'As JSON' }).click();
   await expect(row(app, 'a')).toContainText('"old_string": "limit = 10"');
   await accessible(app.page);
+});
+
+test('what the user asked for stands above a plan and a question, and why a risk is high beside it', async ({ app, planner }) => {
+  const context = { task: 'Make room on the disk, but keep the backups' };
+  const id = await planner.submit([...grave, { id: 'y', description: 'Clean up', tool_name: 'bash' }], { context });
+  await app.open();
+  await app.openOperation(id);
+  await expect(app.page.getByText(context.task)).toHaveCount(1);
+  await expect(app.page.getByText(context.task)).toBeInViewport();
+  await expect(row(app, 'x')).toContainText('Why: Delete /var/lib/old.');
+  await expect(row(app, 'y')).toContainText('no arguments were sent');
+  const asked = await planner.agent.ring({ action_type: 'feedback', description: 'Which backups?', context });
+  await app.openOperation(asked.operation_id);
+  await expect(app.page.getByText(context.task)).toHaveCount(1);
+});
+
+test('a command is edited as the text it is', async ({ app, planner }) => {
+  const id = await planner.submit([{ ...mild[1], args: { command: 'grep "a" x', timeout: 3 } } as Task]);
+  await app.open();
+  await app.openOperation(id);
+  await name(app, 'b').click();
+  const command = field(app, 'command');
+  await expect(command).toHaveValue('grep "a" x');
+  await command.fill('');
+  await command.pressSequentially('grep "b" x\\y');
+  await app.button('As JSON').click();
+  await expect(field(app, 'Arguments (JSON)')).toHaveValue(/"timeout": 3/);
+  await app.button('As text').click();
+  await accessible(app.page);
+  await app.button('Keep').click();
+  await app.press(`${mod}+Enter`);
+  expect((await planner.answer(id)).tasks[0]?.args).toEqual({ command: 'grep "b" x\\y', timeout: 3 });
 });
 
 test('a plan is sent back with words instead', async ({ app, planner }) => {

@@ -17,6 +17,7 @@ export const permission: KindDefinition = {
   batch: () => import('./Batch.svelte'),
   alone: (op) => (mild(op) ? '' : edited(op) ? m.batch_alone_edits() : dangerous(op) ? m.batch_alone_risk() : m.batch_alone_read()),
   end: () => import('./End.svelte'),
+  task: (op) => questionOf(op)?.task,
   wide: 'beside',
   needsDetails: true,
   // A question's context is what stands in its head.

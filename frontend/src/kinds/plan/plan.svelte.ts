@@ -324,6 +324,9 @@ export class Plan implements Controller {
     return { n: Math.max(0, ...keys.map((key) => keys.filter((other) => other === key).length)), all };
   });
 
+  /** Whether more have to agree than there are operators. */
+  readonly short = $derived.by<boolean>(() => this.question?.operators_known !== undefined && this.question.operators_known < this.counted.all);
+
   /** What can be done, as commands. What is dangerous has no key of one stroke. */
   commands(): Command[] {
     const ready = (): boolean => this.opened.ready;

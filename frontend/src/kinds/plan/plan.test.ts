@@ -9,7 +9,7 @@ import { language } from '../../state/locale.svelte';
 import { roughSpan } from '../../state/wording';
 import type { OpenOperation } from '../../state/openoperation.svelte';
 import { easy, onCard, Plan } from './plan.svelte';
-import { aboutSentence, careOf, changeWord, countSentence, historySentence, usualSentence } from './words';
+import { aboutSentence, careOf, changeWord, countSentence, historySentence, usualSentence, whyHigh } from './words';
 
 // The page's own choice of a language is read when the module is.
 vi.hoisted(() => {
@@ -116,6 +116,11 @@ describe('a plan on the table', () => {
     plan.edit('b');
     plan.putBack();
     expect([await plan.confirm(), respond.mock.lastCall?.[1].action]).toEqual([true, 'confirm']);
+  });
+
+  it('warns where more have to agree than there are operators', () => {
+    const short = (details: object): boolean => table(details).plan.short;
+    expect([short({ confirmations: 3, operators_known: 2 }), short({ confirmations: 2, operators_known: 2 }), short({ confirmations: 3 }), short({ operators: ['a', 'b'], operators_known: 1 })]).toEqual([true, false, false, true]);
   });
 
   it('keeps what was sent on the table while others still have to agree', async () => {
@@ -256,6 +261,14 @@ describe('the words of a plan', () => {
     expect(aboutSentence(of({ estimated_tasks: 4, runs: 4 }))).toBe('about 26 min for 4 tasks with known times');
     expect(aboutSentence(of({ estimated_tasks: 0 }))).toBe('');
     expect(both(() => aboutSentence(of({ estimated_tasks: 4, estimated_seconds: 8.2 })))).toEqual(['about 9 s for 4 tasks with known times', '约 9 秒（4 个已知用时的任务）']);
+  });
+
+  it('say why the risk of a task is high', () => {
+    const of = (over: Partial<TaskSummary>, args?: JsonObject): string => whyHigh(known('a', over), { id: 'a', description: '', ...(args && { args }) });
+    const effect = sampleEffect({ verb: 'filesystem_delete', target: '/var' });
+    expect([of({ risk_level: 'medium', effects: [effect] }), of({ risk_level: 'critical', effects: [effect] }, { command: 'x' }), of({ risk_level: 'high' }), of({ risk_level: 'high' }, { command: 'x' })]).toEqual([
+      '', 'Why: Delete build/.', 'Why: no arguments were sent, so it is judged by its tool alone.', "Why: Deskbell can't tell what it does.",
+    ]);
   });
 
   it('count', () => {

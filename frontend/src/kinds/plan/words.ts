@@ -1,5 +1,5 @@
 import { riskLevel } from '../../lib/verdict';
-import type { ChangeKind, PlanHistory, PlanOutcome, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../../lib/planwire';
+import type { ChangeKind, PlanHistory, PlanOutcome, Task, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../../lib/planwire';
 import { m } from '../../paraglide/messages';
 import { language } from '../../state/locale.svelte';
 import { effectSentence } from '../../state/effectwording';
@@ -36,6 +36,14 @@ export function fieldWord(field: TaskField): string {
 /** One change, without what it is about: 'Moves task 4 to place 3'. What is still there goes by its new place. */
 export function changeWord({ change, from = 0, to = 0 }: TaskChange): string {
   return { added: m.plan_change_added({ n: to }), removed: m.plan_change_removed({ n: from }), changed: m.plan_change_changed({ n: to }), moved: m.plan_change_moved({ from, n: to }) }[change];
+}
+
+/** Why the risk of a task is high, in a sentence; '' where it is not. */
+export function whyHigh(known: TaskSummary | undefined, task: Task): string {
+  if (!known || riskLevel(known.risk_level) < riskLevel('high')) return '';
+  const effect = known.effects?.[0];
+  if (effect) return m.plan_high_effects({ what: effectSentence(effect) });
+  return Object.keys(task.args ?? {}).length ? m.plan_high_unknown() : m.plan_high_args();
 }
 
 /** What a person should look at before a plan runs. */
