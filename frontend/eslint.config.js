@@ -4,6 +4,7 @@ import ts from 'typescript-eslint';
 import svelteConfig from './svelte.config.js';
 import noKindName from './eslint/no-kind-name.js';
 import noPlainText from './eslint/no-plain-text.js';
+import noRawText from './eslint/no-raw-text.js';
 
 /** The layers of src/, lowest first. A folder may import from those named, and from itself. */
 const layers = {
@@ -67,8 +68,8 @@ export default ts.config(
   },
   {
     files: ['src/**/*.svelte'],
-    plugins: { deskbell: { rules: { 'no-plain-text': noPlainText } } },
-    rules: { 'deskbell/no-plain-text': 'error' },
+    plugins: { deskbell: { rules: { 'no-plain-text': noPlainText, 'no-raw-text': noRawText } } },
+    rules: { 'deskbell/no-plain-text': 'error', 'deskbell/no-raw-text': 'error' },
   },
   {
     files: ['src/**/*.{ts,svelte}'],

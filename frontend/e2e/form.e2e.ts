@@ -122,7 +122,15 @@ test('arguments are edited before the approval, which its receipt and its agent 
   await value.fill('twenty');
   await value.press('Enter');
   await expect(page.getByRole('alert')).toContainText('Not JSON');
+  // While it is no JSON, or was not kept yet, nothing is approved: not the call as it was, either.
+  await app.button('Approve').click();
+  await expect(page.getByText("Not sent. read_only_minutes: this isn't JSON.")).toBeVisible();
+  await expect(value).toBeFocused();
   await value.fill('20');
+  await app.button('Approve').click();
+  await expect(page.getByText('Keep or undo your edit of read_only_minutes first')).toBeVisible();
+  await expect(value).toBeFocused();
+  expect((await server.operator.operation(id)).state).not.toBe('completed');
   await value.press('Enter');
   await expect(page.getByText('As edited')).toBeVisible();
   await expect(app.button('Edit read_only_minutes')).toBeFocused();

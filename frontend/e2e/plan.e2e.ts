@@ -256,6 +256,7 @@ test('what was changed survives a reload and a server that was killed', async ({
   await expect(field(app, 'Tell the agent what to change')).toHaveValue('Only this week');
   // Arguments that are no JSON yet are kept as they are, too.
   await name(app, 'a').click();
+  await app.button('As JSON').click();
   await field(app, 'Arguments (JSON)').fill('{"path": "api');
   await app.page.waitForResponse((answer) => answer.url().endsWith('/api/human/input') && (answer.request().postData() ?? '').includes('args of a'));
   await server.stop('SIGKILL');
@@ -295,18 +296,187 @@ test('arguments that nobody touched stay as the agent wrote them', async ({ app,
   expect((JSON.parse(text) as Status).user_response?.changes?.map(({ change }) => change)).toEqual(['removed']);
 });
 
+for (const [what, tasks, ways] of [['mild', mild, ['a', `${mod}+Enter`]], ['dangerous', grave, [`${mod}+Shift+A`, `${mod}+Enter`]]] as const) {
+  test(`what is ${what} is not confirmed in any way while an edit is no JSON: the page leads to it`, async ({ app, planner, page, server }) => {
+    const id = await planner.submit([...tasks]);
+    await app.open();
+    await app.openOperation(id);
+    const args = field(app, 'Arguments (JSON)');
+    await name(app, 'b').click();
+    await app.button('As JSON').click();
+    await args.fill('{"command": "grep -c WARN');
+    // The button is there to be pressed, and leads back to the field.
+    for (const way of [() => app.button(/^Confirm/).click(), ...ways.map((key) => () => app.press(key))]) {
+      await app.button('Keep').click();
+      await way();
+      await expect(app.page.getByRole('alert').filter({ hasText: "Task 2, arguments: this isn't a JSON object" })).toBeVisible();
+      await expect(args).toBeFocused();
+    }
+    // Task by task, too.
+    await app.page.getByRole('switch', { name: 'Ask before each task' }).check();
+    await app.button(/^Confirm/).click();
+    await expect(args).toBeFocused();
+    expect((await planner.status(id)).status).toBe('pending');
+    await expect(app.page.getByText(/Draft saved/)).toBeVisible();
+    // On its card it can only be opened.
+    const popup = await page.context().newPage();
+    await popup.goto(`${server.url}/?view=popup#code=${(await server.invite()).code}`);
+    const card = popup.locator(`[data-card="${id}"]`);
+    await expect(card.getByRole('button', { name: 'Open' })).toBeVisible();
+    await expect(card.getByRole('button', { name: /^Confirm/ })).toHaveCount(0);
+    if (what === 'mild') await expect(card).toContainText("isn't complete");
+    await popup.close();
+    await page.bringToFront();
+    await args.fill('{"command": "grep -c WARN api.log"}');
+    await expect(app.page.getByRole('alert')).toHaveCount(0);
+    await app.press(`${mod}+Enter`);
+    const { status, tasks: sent } = await planner.answer(id);
+    expect([status, sent[1]?.args]).toEqual(['modified', { command: 'grep -c WARN api.log' }]);
+  });
+}
+
+test('what an agent wrote turns and hides nothing: it is drawn with its code points in the list, the page, the history and the palette', async ({ app, planner, page }) => {
+  const id = await planner.submit([{ ...mild[0], description: 'Read invoice\u202Efdp.exe' } as Task], { message: 'Move\u202E billing' });
+  await app.open();
+  await expect(app.row(id)).toContainText('U+202E');
+  await app.openOperation(id);
+  await expect(row(app, 'a')).toContainText('U+202E');
+  await app.press('a');
+  await planner.answer(id);
+  await app.go('history');
+  await expect(page.locator(`a.hit[href="#/history/${id}"]`)).toContainText('U+202E');
+  await app.press(`${mod}+k`);
+  await page.keyboard.type('billing');
+  await expect(page.getByRole('option').filter({ hasText: 'U+202E' }).or(page.getByRole('dialog').getByText('U+202E')).first()).toBeVisible();
+  await app.press('Escape', 'Escape');
+  for (const view of ['inbox', 'history']) {
+    await app.go(view);
+    expect(await page.locator('body').evaluate((body) => [...body.querySelectorAll('*')].filter((el) => [...el.childNodes].some((node) => node.nodeType === 3 && node.nodeValue?.includes('\u202e'))).map((el) => el.outerHTML.slice(0, 200)))).toEqual([]);
+  }
+});
+
+test('long texts are drawn once they are asked for, and the answer stays in sight', async ({ app, planner, page }) => {
+  const words = 'All of it. '.repeat(600);
+  const file = 'All of it. '.repeat(8000);
+  const id = await planner.submit([{ id: 'a', description: `Write ${words}`, tool_name: 'write_file', expected_outcome: words, args: { path: 'a.txt', content: file } }], { message: `Move billing\n\n${words}` });
+  await app.open();
+  await app.openOperation(id);
+  await expect(app.button(/^Confirm/)).toBeInViewport();
+  await expect(row(app, 'a').getByRole('button', { name: /^Show all \(\d,\d{3} characters\)$/ }).first()).toBeVisible();
+  expect(await page.evaluate(() => document.body.textContent?.length ?? 0)).toBeLessThan(20_000);
+  await expect(row(app, 'a').getByRole('button', { name: /^Show all/ }).first()).toBeInViewport();
+  await row(app, 'a').getByRole('button', { name: /^Show all/ }).first().click();
+  expect(await row(app, 'a').textContent()).toContain(words.trim());
+  await row(app, 'a').getByRole('button', { name: /^Show all \(88,0\d\d characters\)$/ }).click();
+  expect(await row(app, 'a').textContent()).toContain(file.trim());
+  await expect(app.button(/^Confirm/)).toBeInViewport();
+  for (let n = 2; n; n--) await row(app, 'a').getByRole('button', { name: 'Show less' }).first().click();
+  expect(await page.evaluate(() => document.body.textContent?.length ?? 0)).toBeLessThan(20_000);
+});
+
+test('secrets in arguments are masked until somebody asks for them', async ({ app, planner }) => {
+  const id = await planner.submit([{ id: 'a', description: 'Call it', tool_name: 'bash', args: { command: 'curl -H "Authorization: Bearer s3cr3t-t0ken-77" https://api.example.com' } }]);
+  await app.open();
+  await app.openOperation(id);
+  await expect(row(app, 'a')).toContainText('Authorization: Bearer ••••••');
+  await expect(app.page.locator('body')).not.toContainText('s3cr3t-t0ken-77');
+  await row(app, 'a').getByRole('button', { name: 'Show secrets' }).click();
+  await expect(row(app, 'a')).toContainText('s3cr3t-t0ken-77');
+  await row(app, 'a').getByRole('button', { name: 'Mask secrets' }).click();
+  await expect(row(app, 'a')).not.toContainText('s3cr3t-t0ken-77');
+});
+
+test('an edit of a file is shown as a difference, and its JSON when it is asked for', async ({ app, planner }) => {
+  const id = await planner.submit([{ id: 'a', description: 'Raise the limit', tool_name: 'Edit', args: { file_path: 'conf.ini', old_string: 'limit = 10', new_string: 'limit = 20' } }]);
+  await app.open();
+  await app.openOperation(id);
+  await expect(row(app, 'a').locator('del')).toHaveText('10');
+  await expect(row(app, 'a').locator('ins')).toHaveText('20');
+  await expect(row(app, 'a')).not.toContainText('old_string');
+  await row(app, 'a').getByRole('button', { name: 'As JSON' }).click();
+  await expect(row(app, 'a')).toContainText('"old_string": "limit = 10"');
+  await accessible(app.page);
+});
+
+test('what the user asked for stands above a plan and a question, and why a risk is high beside it', async ({ app, planner }) => {
+  const context = { task: 'Make room on the disk, but keep the backups' };
+  const id = await planner.submit([...grave, { id: 'y', description: 'Clean up', tool_name: 'bash' }], { context });
+  await app.open();
+  await app.openOperation(id);
+  await expect(app.page.getByText(context.task)).toHaveCount(1);
+  await expect(app.page.getByText(context.task)).toBeInViewport();
+  await expect(row(app, 'x')).toContainText('Why: Delete /var/lib/old.');
+  await expect(row(app, 'y')).toContainText('no arguments were sent');
+  const asked = await planner.agent.ring({ action_type: 'feedback', description: 'Which backups?', context });
+  await app.openOperation(asked.operation_id);
+  await expect(app.page.getByText(context.task)).toHaveCount(1);
+});
+
+test('a command is edited as the text it is', async ({ app, planner }) => {
+  const id = await planner.submit([{ ...mild[1], args: { command: 'grep "a" x', timeout: 3 } } as Task]);
+  await app.open();
+  await app.openOperation(id);
+  await name(app, 'b').click();
+  const command = field(app, 'command');
+  await expect(command).toHaveValue('grep "a" x');
+  await command.fill('');
+  await command.pressSequentially('grep "b" x\\y');
+  await app.button('As JSON').click();
+  await expect(field(app, 'Arguments (JSON)')).toHaveValue(/"timeout": 3/);
+  await app.button('As text').click();
+  await accessible(app.page);
+  await app.button('Keep').click();
+  await app.press(`${mod}+Enter`);
+  expect((await planner.answer(id)).tasks[0]?.args).toEqual({ command: 'grep "b" x\\y', timeout: 3 });
+});
+
 test('a plan is sent back with words instead', async ({ app, planner }) => {
   const id = await planner.submit(grave);
   await app.open();
   await app.openOperation(id);
   await app.press('e');
   await app.page.keyboard.type('Keep the old cluster for a week');
-  await expect(app.button(/^Confirm without changes/)).toBeDisabled();
+  await expect(app.button('Confirm with this note')).toHaveClass(/risky/);
   await expect(app.button('Send instructions')).toHaveClass(/ink/);
   await app.press(`${mod}+Enter`);
   const { status, tasks, user_response: said } = await planner.answer(id);
   expect([status, tasks, said?.user_message]).toEqual(['modified', [], 'Keep the old cluster for a week']);
 });
+
+test('a plan is confirmed with a note, by no key', async ({ app, planner }) => {
+  const id = await planner.submit(mild);
+  await app.open();
+  await app.openOperation(id);
+  await field(app, 'Tell the agent what to change').fill('Go ahead, but tell me when it is done');
+  await app.page.locator('#operation-title').focus();
+  await app.press('a');
+  expect((await planner.status(id)).status).toBe('pending');
+  await app.button('Confirm with this note').click();
+  const { status, tasks, user_response: said } = await planner.answer(id);
+  expect([status, tasks.length, said?.action, said?.user_message]).toEqual(['confirmed', 4, 'confirm', 'Go ahead, but tell me when it is done']);
+});
+
+for (const rest of ['continue', 'stop'] as const) {
+  test(`task by task: one task is not run, and the operator says to ${rest}`, async ({ app, planner }) => {
+    const id = await planner.submit(mild);
+    const { digest } = await app.server.operator.operation(id);
+    await app.server.operator.call('POST', `/api/plans/${id}/response`, { action: 'confirm', digest, task_by_task: true });
+    const begin = (task: string) => planner.agent.call<{ go: boolean; why?: string; asking?: string; run: { state: string; tasks: { id: string; state: string }[] } }>('POST', `/api/plans/${id}/progress`, { task_id: task, state: 'running' });
+    const { asking = '' } = await begin('a');
+    await app.open();
+    await app.openOperation(asking);
+    await app.button('Skip or stop…').click();
+    const dialog = app.page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('Not today');
+    if (rest === 'stop') await dialog.getByRole('radio', { name: 'Stop the plan' }).check();
+    await accessible(app.page);
+    await dialog.getByRole('button', { name: rest === 'stop' ? 'Stop plan' : 'Skip task' }).click();
+    await expect(dialog).toBeHidden();
+    const { why, run } = await begin('a');
+    expect([why, run.state]).toEqual(rest === 'stop' ? ['stopped', 'stopped'] : ['skipped', 'waiting']);
+    expect(await begin('b')).toMatchObject({ go: false, why: rest === 'stop' ? 'stopped' : 'asking' });
+  });
+}
 
 test('a plan is canceled with a reason', async ({ app, planner }) => {
   const id = await planner.submit(mild);
@@ -341,13 +511,18 @@ test('task by task: each rings by itself, is changed by itself, and says which p
     return operations[0]?.operation_id ?? '';
   };
   await expect.poll(one).not.toBe('');
-  await app.openOperation(await one());
+  // The plan says what it waits for, and leads there.
+  const waits = app.page.getByRole('status').filter({ hasText: 'Waiting for an answer before the next task:' });
+  await expect(app.page.getByText('No task has started yet')).toHaveCount(0);
+  await waits.getByRole('link').click();
+  await expect(app.page).toHaveURL(new RegExp(`#/inbox/${await one()}$`));
+  await app.armed();
   await expect(app.page.getByText('Task of a plan')).toBeVisible();
   await expect(app.page.getByRole('link', { name: 'Move the billing database' })).toHaveAttribute('href', `#/inbox/${id}`);
   await expect(app.button('Add task')).toHaveCount(0);
   await expect(app.page.getByRole('switch')).toHaveCount(0);
   await expect(app.button('Run this task')).toBeEnabled();
-  await expect(app.button('Skip this task…')).toBeEnabled();
+  await expect(app.button('Skip or stop…')).toBeEnabled();
   await accessible(app.page);
   await name(app, 'a').click();
   await field(app, 'Task').fill('Read the log of yesterday');

@@ -99,3 +99,27 @@ for (const language of ['en', 'zh-CN'] as const) {
     }
   });
 }
+
+test('no label of an axis is cut off, in either language', async ({ app, bot, page }) => {
+  await fill(app, bot);
+  await page.route('**/api/statistics*', async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as { days: { requests: number; answer: { count: number; tenth_ms: number; ninth_ms: number } }[] };
+    for (const { answer } of body.days) if (answer.count) [answer.tenth_ms, answer.ninth_ms] = [5000, 26 * 3600_000];
+    const last = body.days.at(-1);
+    if (last) last.requests = 2600;
+    await route.fulfill({ response, json: body });
+  });
+  await app.open();
+  for (const language of ['en', 'zh-CN']) {
+    await page.evaluate((to) => localStorage.setItem('deskbell.language', to), language);
+    await page.reload();
+    await app.go('history/statistics');
+    await expect(page.locator('svg text').filter({ hasText: /^(15 min|15 分钟)$/ })).toBeVisible();
+    const out = await page.locator('svg text').evaluateAll((all) => all.flatMap((text) => {
+      const [box, frame] = [text.getBoundingClientRect(), text.closest('svg')?.getBoundingClientRect()];
+      return frame && (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1) ? [`${text.textContent} ${box.left - frame.left} ${frame.right - box.right} ${box.top - frame.top}`] : [];
+    }));
+    expect(out).toEqual([]);
+  }
+});

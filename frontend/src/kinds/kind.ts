@@ -84,6 +84,8 @@ export interface KindDefinition {
   batch: Part<OnBatch>;
   /** Why one of several cannot be answered in favour together with the others, in a word or two; '' where it can. */
   alone?: (op: Operation) => string;
+  /** What the user told the agent, where a request of this kind says so beside `context.task`. */
+  task?: (op: Operation) => string | undefined;
   /** Under the sentence that says how it ended. */
   end?: Part<{ op: Operation }>;
   /** In a row of the inbox while it goes on after its answer. */

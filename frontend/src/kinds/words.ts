@@ -17,6 +17,12 @@ export function nameOf(op: Operation, max = 200): string {
   return line.length > max ? [...line].slice(0, max - 1).join('') + '…' : line;
 }
 
+/** What the user told the agent to do, in the user's words, where the agent sent it; '' where it did not. */
+export function userTask(op: Operation): string {
+  const task = kindOf(op).task?.(op) ?? op.context?.task;
+  return typeof task === 'string' ? task.trim() : '';
+}
+
 /** Who rings, and from where. */
 export function callerOf(op: Operation): string {
   const { place } = kindOf(op);

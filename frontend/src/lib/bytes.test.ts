@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inspect, oddCount } from './bytes';
+import { inspect, oddCount, visible } from './bytes';
 
 const codes = (text: string): string[] => inspect(text).pieces.flatMap((piece) => (piece.odd ? [`${piece.why} ${piece.code}`] : []));
 
@@ -51,3 +51,5 @@ test('in sentences typographic signs are ordinary, and what hides or turns is no
   expect(inspect('Read “Quota”').counts).toEqual({ lookalike: 2 });
   expect(inspect('safe\u202Etxt\u200B.\u0007', true).counts).toEqual({ direction: 1, invisible: 1, control: 1 });
 });
+
+test('stands in words where there is no markup', () => expect([visible('a\u202Eb'), visible('“plain” text')]).toEqual(['a[U+202E]b', '“plain” text']));

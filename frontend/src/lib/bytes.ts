@@ -76,3 +76,8 @@ export function inspect(text: string, words = false): Inspection {
 export function oddCount(inspection: Inspection): number {
   return Object.values(inspection.counts).reduce((sum, n) => sum + n, 0);
 }
+
+/** A text as it can be drawn where there is no markup: whatever an inspection boxes stands as its code point. */
+export function visible(text: string): string {
+  return inspect(text, true).pieces.map((piece) => (piece.odd ? `[${piece.code}]` : piece.text)).join('');
+}

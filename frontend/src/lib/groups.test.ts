@@ -7,6 +7,13 @@ const names = (...args: Parameters<typeof inbox>): Record<string, string[]> =>
   Object.fromEntries(inbox(...args).map((group) => [group.name, group.operations.map((o) => o.operation_id)]));
 
 describe('the inbox', () => {
+  test('orders by instants, however times are written', () => {
+    const at = (...times: string[]): string => inbox(times.map((created_at, i) => op({ operation_id: String(i), created_at })), now)[0]?.operations.map((o) => o.operation_id).join('') ?? '';
+    expect(at('2026-01-02T10:01:00.5Z', '2026-01-02T10:01:00Z')).toBe('10');
+    expect(at('2026-01-02T10:01:00.500000002Z', '2026-01-02T10:01:00.500000001Z')).toBe('10');
+    expect(at('2026-01-02T11:02:00+01:00', '2026-01-02T10:01:00Z', '2026-01-02T08:00:00-02:00')).toBe('210');
+  });
+
   const all = [
     op({ operation_id: 'young', created_at: '2026-01-02T10:04:00Z' }),
     op({ operation_id: 'old', created_at: '2026-01-02T10:01:00Z' }),

@@ -1,5 +1,5 @@
 import { ended, endedAt, rings, snoozed, underWay } from './life';
-import { sameDay } from './time';
+import { byTime, sameDay } from './time';
 import type { Filters } from './filters';
 import { none } from './statistics';
 import type { Operation } from './wire';
@@ -26,12 +26,12 @@ const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Most urgent first, then oldest first; ids settle ties, so that rows never swap places by themselves. */
 export function byUrgency(a: Operation, b: Operation): number {
-  return b.priority - a.priority || order(a.created_at, b.created_at) || order(a.operation_id, b.operation_id);
+  return b.priority - a.priority || byTime(a.created_at, b.created_at) || order(a.operation_id, b.operation_id);
 }
 
-const byEnd = (a: Operation, b: Operation): number => order(endedAt(b) ?? '', endedAt(a) ?? '');
+const byEnd = (a: Operation, b: Operation): number => byTime(endedAt(b), endedAt(a));
 
-const bySnooze = (a: Operation, b: Operation): number => order(a.snoozed_until ?? '', b.snoozed_until ?? '');
+const bySnooze = (a: Operation, b: Operation): number => byTime(a.snoozed_until, b.snoozed_until);
 
 /** The group an operation stands in; null where it is in none any more. */
 export function groupOf(op: Operation, now: number): GroupName | null {

@@ -1,3 +1,4 @@
+import { byTime } from './time';
 import type { Operation, Presence, Result, State, TimelineEvent } from './wire';
 
 /** Nothing changes an operation in a terminal state any more, nor one whose answer or decline is about to leave, unless that is undone. */
@@ -63,7 +64,7 @@ export function waitsSince(op: Operation): number {
 /** The agent has spoken last and nobody has begun to answer since. */
 export function askedBack(op: Operation): boolean {
   const last = op.messages.at(-1);
-  return op.state === 'in_progress' && last?.by.role === 'agent' && !(op.draft && op.draft.at >= last.at);
+  return op.state === 'in_progress' && last?.by.role === 'agent' && !(op.draft && byTime(op.draft.at, last.at) >= 0);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { axis, dayOf, depth, tabbed } from './statistics';
+import { axis, dayOf, depth, gutter, tabbed } from './statistics';
 
 it('a day ends where the next one begins, also where the clocks change', () => {
   for (const date of ['2026-03-29', '2026-10-25', '2026-12-31']) {
@@ -24,4 +24,9 @@ it('only what there is has a shade', () => {
 
 it('a name cannot break out of its cell, nor be a formula', () => {
   expect(tabbed([['=HYPERLINK("x")', 3], ['a\tb\nc', 1]])).toBe('\'=HYPERLINK("x")\t3\na b c\t1');
+});
+
+it('an axis has room for its longest words, in letters of either width', () => {
+  expect(gutter(['1 s', '15 min'])).toBeGreaterThan(gutter(['1 s']));
+  expect(gutter(['15 分钟'])).toBeGreaterThan(gutter(['15 min']));
 });

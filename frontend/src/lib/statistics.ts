@@ -41,3 +41,6 @@ export function depth(n: number, most: number): number {
 export function tabbed(rows: (string | number)[][]): string {
   return rows.map((row) => row.map((cell) => String(cell).replace(/[\t\r\n]+/g, ' ').replace(/^[=+\-@＝＋－＠]/u, "'$&")).join('\t')).join('\n');
 }
+
+/** The room that the words beside an axis need, in pixels: a sign of Chinese takes as much as two letters. */
+export const gutter = (words: readonly string[]): number => 10 + Math.max(...words.map((word) => [...word].reduce((sum, char) => sum + (char > '\u2e7f' ? 11 : 6.5), 0)));

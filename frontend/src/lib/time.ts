@@ -4,6 +4,15 @@ export function between(from: string | undefined, to: string | number | undefine
   return (typeof to === 'number' ? to : Date.parse(to)) - Date.parse(from);
 }
 
+/** What is finer than a millisecond, in nanoseconds. */
+const beyond = (at: string): number => Number((/\.\d{3}(\d{1,6})/.exec(at)?.[1] ?? '').padEnd(6, '0'));
+
+/** Orders wire times by the instants they name, however they are written; what is missing comes first. */
+export function byTime(a: string | undefined, b: string | undefined): number {
+  if (!a || !b) return Number(!!a) - Number(!!b);
+  return Date.parse(a) - Date.parse(b) || beyond(a) - beyond(b);
+}
+
 const pad = (n: number): string => String(n).padStart(2, '0');
 
 /** A span as a stop watch shows it: '0:52', '12:04', '1:02:03'. Never negative. */

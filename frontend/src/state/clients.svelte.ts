@@ -1,3 +1,4 @@
+import { byTime } from '../lib/time';
 import { ConnectApi } from '../backend/connect';
 import { Problem } from '../backend/http';
 import type { Client, Operation } from '../lib/wire';
@@ -91,7 +92,7 @@ export class Clients {
     const test = this.tests[client.id];
     if (!test) return undefined;
     const fits = (op: Operation): boolean => (test.operation ? op.operation_id === test.operation : (op.agent_id === client.key || op.agent_id === client.id) && Date.parse(op.created_at) >= test.began - 1000);
-    return [...operations].filter(fits).sort((a, b) => (a.created_at < b.created_at ? 1 : -1))[0];
+    return [...operations].filter(fits).sort((a, b) => byTime(b.created_at, a.created_at))[0];
   }
 
   #put(client: Client): void {

@@ -1,3 +1,4 @@
+import { byTime } from '../lib/time';
 import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
 import { backoff } from '../lib/backoff';
@@ -52,7 +53,7 @@ export class RunReading {
   readonly operations = $derived.by<Operation[]>(() => {
     const all = new Map(this.#found.map((op) => [op.operation_id, op]));
     for (const op of this.known.all.values()) if (op.session_id === this.id) all.set(op.operation_id, op);
-    return [...all.values()].sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+    return [...all.values()].sort((a, b) => byTime(a.created_at, b.created_at));
   });
 
   constructor(

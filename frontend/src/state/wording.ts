@@ -29,9 +29,14 @@ export function spokenSpan(ms: number): string {
   const s = span(ms);
   if (s.unit === 'clock') {
     const seconds = Math.max(0, Math.floor(ms / 1000));
-    return seconds < 60 ? m.long_seconds({ s: seconds }) : m.long_minutes_seconds({ n: Math.floor(seconds / 60), s: seconds % 60 });
+    return seconds < 60 ? m.long_seconds({ s: seconds }) : seconds % 60 === 0 ? m.long_minutes({ n: seconds / 60 }) : m.long_minutes_seconds({ n: Math.floor(seconds / 60), s: seconds % 60 });
   }
   return { minutes: m.long_minutes, hours: m.long_hours, days: m.long_days }[s.unit]({ n: s.n });
+}
+
+/** A span that is estimated: as coarse as it is known. */
+export function roughSpan(seconds: number): string {
+  return spokenSpan((seconds < 60 ? Math.max(1, Math.ceil(seconds)) : Math.round(seconds / 60) * 60) * 1000);
 }
 
 /** The age of a row: 'now', '5m', '2h'. */

@@ -14,6 +14,10 @@ export class Deciding implements Controller {
   view = $state.raw<EditedView>();
   /** Why it could not be had. */
   trouble = $state('');
+  /** The argument that is being edited, and what is typed for it. */
+  open = $state<{ name: string; text: string } | undefined>();
+  /** What somebody tried while what is typed does not count. */
+  tried = $state<'' | 'keep' | 'approve'>('');
   #asked = 0;
 
   constructor(private readonly opened: OpenOperation) {}
@@ -29,6 +33,9 @@ export class Deciding implements Controller {
   readonly risky = $derived.by(() => !!this.opened.op && (dangerous(this.opened.op) || (this.edits > 0 && (this.view?.risk === 'high' || this.view?.risk === 'critical'))));
   /** Nothing is approved that the server has not shown the digest of. */
   readonly settled = $derived.by(() => this.edits === 0 || (!!this.view && !this.trouble));
+
+  /** The field of the argument that is being edited. */
+  field: HTMLElement | undefined;
 
   /** Sets one argument, or with undefined puts back what was sent. */
   edit(name: string, value: Json | undefined): void {
@@ -53,7 +60,32 @@ export class Deciding implements Controller {
     }
   }
 
-  approve(): Promise<boolean> {
+  /** What stands for an argument now. */
+  now(name: string): Json {
+    const { args } = this.opened.draft.form;
+    return (Object.hasOwn(args, name) ? args[name] : this.arguments?.[name]) as Json;
+  }
+
+  /** What is typed; undefined while it is no JSON. */
+  get typed(): Json | undefined {
+    try {
+      return JSON.parse(this.open?.text ?? '') as Json;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whether nothing is typed that would be lost: only what was kept is approved. */
+  readonly whole = $derived.by<boolean>(() => !this.open || this.open.text === JSON.stringify(this.now(this.open.name)));
+  readonly bad = $derived.by<boolean>(() => !!this.tried && !!this.open && this.typed === undefined);
+
+  async approve(): Promise<boolean> {
+    this.tried = this.whole ? '' : 'approve';
+    if (this.tried) {
+      await tick();
+      this.field?.focus();
+      return false;
+    }
     const { args, ...written } = this.opened.written;
     return this.opened.complete({ ...written, ...(this.edits > 0 && { args }), decision: 'approve' }, this.edits > 0 ? this.view?.digest : undefined);
   }

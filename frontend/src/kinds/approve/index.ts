@@ -12,7 +12,7 @@ export const approve: KindDefinition = {
   page: () => import('./page'),
   card: () => import('./Card.svelte'),
   batch: () => import('./Batch.svelte'),
-  alone: (op) => (dangerous(op) ? m.batch_alone_risk() : op.attachments?.length ? m.batch_alone_files() : ''),
+  alone: (op) => (dangerous(op) ? m.batch_alone_risk() : op.attachments?.length ? m.batch_alone_files() : Object.keys(op.draft?.args ?? {}).length ? m.batch_alone_edits() : ''),
   controller: (opened) => new Deciding(opened),
   // What came with it is part of what is approved, and is shown on its page.
   onCard: (command, op) => command !== 'approve' || !op.attachments?.length,

@@ -3,7 +3,7 @@ import { dangerous } from '../../lib/life';
 import { effectsSentence } from '../../state/effectwording';
 import type { KindDefinition } from '../kind';
 import { Permission } from './permission.svelte';
-import { commandOf, mild, questionOf } from './question';
+import { commandOf, edited, mild, questionOf } from './question';
 import { changedTitle, endSentence, eventSentence, outcomeWord } from './words';
 
 /** A tool call that the gatekeeper asks about. */
@@ -15,8 +15,9 @@ export const permission: KindDefinition = {
   page: () => import('./page'),
   card: () => import('./Card.svelte'),
   batch: () => import('./Batch.svelte'),
-  alone: (op) => (mild(op) ? '' : dangerous(op) ? m.batch_alone_risk() : m.batch_alone_read()),
+  alone: (op) => (mild(op) ? '' : edited(op) ? m.batch_alone_edits() : dangerous(op) ? m.batch_alone_risk() : m.batch_alone_read()),
   end: () => import('./End.svelte'),
+  task: (op) => questionOf(op)?.task,
   wide: 'beside',
   needsDetails: true,
   // A question's context is what stands in its head.

@@ -118,9 +118,10 @@ export class Permission implements Controller {
     return this.#send('deny');
   }
 
-  /** Lets exactly this call run, where that takes no more than a click. */
+  /** Lets exactly this call run, where that takes no more than a click. A call that is being changed is not run as it was. */
   allow(): Promise<boolean> {
     const op = this.opened.op;
+    if (this.picked === 'change') return this.answer();
     return op && mild(op) ? this.#send('allow') : Promise.resolve(false);
   }
 

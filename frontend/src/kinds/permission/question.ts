@@ -12,10 +12,13 @@ export function questionOf(op: Operation | undefined): Question | undefined {
   return complete(details as unknown as Question);
 }
 
+/** Whether somebody is changing the call: as it was sent, it is then let run on its page alone. */
+export const edited = (op: Operation): boolean => op.draft?.fields?.args !== undefined;
+
 /** Whether a permission can be given where only its card is seen. What is not known yet is not. */
 export function mild(op: Operation): boolean {
   const question = questionOf(op);
-  return !!question && !dangerous(op) && !grave(question.verdict) && !question.check && !question.changed;
+  return !!question && !dangerous(op) && !edited(op) && !grave(question.verdict) && !question.check && !question.changed;
 }
 
 const order: readonly ChoiceAction[] = ['deny', 'instead', 'backup', 'difference', 'change', 'allow'];

@@ -61,19 +61,15 @@ export class PlanChange {
 
   /** Why the list cannot be sent as it stands; '' where it can. */
   readonly lack = $derived.by<'' | 'none' | 'empty' | 'task'>(() => {
-    if (!this.plan.editing.changed) return 'none';
     if (!this.plan.editing.tasks.length) return 'empty';
-    return this.plan.editing.lack ? 'task' : '';
+    if (this.plan.editing.lack) return 'task';
+    return this.plan.editing.changed ? '' : 'none';
   });
 
   /** Sends the list in place of the tasks that wait. Returns whether it was taken. */
   async send(): Promise<boolean> {
     const { editing } = this.plan;
-    if (this.lack === 'task' && editing.lack) {
-      this.plan.lack = editing.lack.why;
-      editing.edit(editing.lack.id);
-    }
-    if (this.lack) return false;
+    if (!this.plan.check() || this.lack) return false;
     editing.keep();
     const moved = movedOf(editing.changes);
     return this.running.order({ order: 'change', tasks: sendable(editing.tasks, this.plan.old), ...(moved.length && { moved }) });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { compare, fieldsOf, movedOf, rowsOf, sameTasks, wordDiff, type Listed } from './diff';
+import { compare, fieldsOf, movedOf, rowsOf, sameTasks, type Listed } from './diff';
+import { wordDiff } from './worddiff';
 import type { TaskChange } from '../../lib/planwire';
 
 // The server's own test reads the same cases.

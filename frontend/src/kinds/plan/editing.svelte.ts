@@ -213,6 +213,7 @@ export class PlanEditing {
 
   /** All as the agent sent it. It can be undone. */
   reset(): void {
+    for (const { id } of this.tasks) this.#say(id);
     if (this.changed) this.take(this.old());
   }
 

@@ -46,8 +46,8 @@ export class Plan implements Controller {
   /** Why the changes could not be assessed. */
   trouble = $state('');
   assessing = $state(false);
-  /** Why the last try to answer was not even sent. */
-  lack = $state<'' | 'empty' | 'args' | 'none'>('');
+  /** Somebody tried to answer while a task cannot run as it stands. */
+  #tried = $state(false);
   #assessed = $state.raw<{ tasks: Listed[]; summary: TasksSummary } | undefined>();
   #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -77,6 +77,8 @@ export class Plan implements Controller {
     const known = this.known(task);
     return known ? [{ place: this.ahead + i + 1, known }] : [];
   })));
+  /** Why the last try to answer was not even sent. */
+  readonly lack = $derived.by<'' | 'empty' | 'args' | 'none'>(() => (!this.#tried ? '' : this.editing.tasks.length ? (this.editing.lack?.why ?? '') : 'none'));
   readonly says = $derived.by<Say[]>(() => this.#says());
   readonly mine = $derived.by<Say | undefined>(() => this.says.find((say) => say.mine && say.at));
 
@@ -150,7 +152,7 @@ export class Plan implements Controller {
   keep(): void {
     const id = this.editing.open;
     this.editing.keep();
-    this.lack = '';
+    this.#tried = false;
     this.focus(id);
   }
 
@@ -158,7 +160,7 @@ export class Plan implements Controller {
     const id = this.editing.open;
     const place = this.editing.placeOf(id);
     this.editing.putBack();
-    this.lack = '';
+    this.#tried = false;
     this.focus(this.editing.find(id) ? id : (this.editing.tasks[Math.max(0, place - 2)]?.id ?? ''));
   }
 
@@ -253,8 +255,18 @@ export class Plan implements Controller {
   readonly fitting = $derived.by<Preset[]>(() => this.history?.presets ?? []);
   readonly others = $derived.by<Preset[]>(() => this.presets.filter((one) => !this.fitting.some(({ preset_id: id }) => id === one.preset_id)));
 
-  confirm(): Promise<boolean> {
-    return this.#respond('confirm');
+  /** Whether every task can run as it stands. Of one that cannot, the field at fault opens, with the keyboard in it. */
+  check(): boolean {
+    this.#tried = this.canModify;
+    const { lack } = this.editing;
+    if (!this.lack || !lack) return !this.lack;
+    this.editing.edit(lack.id);
+    void tick().then(() => document.getElementById(fieldId(this.opened.id, lack))?.focus());
+    return false;
+  }
+
+  async confirm(): Promise<boolean> {
+    return this.check() && this.#respond('confirm');
   }
 
   cancel(reason: string): Promise<boolean> {
@@ -263,10 +275,7 @@ export class Plan implements Controller {
 
   /** Sends what was changed; what cannot run as it stands is shown instead. */
   async send(): Promise<boolean> {
-    const lack = this.editing.changed ? this.editing.lack : undefined;
-    this.lack = this.editing.tasks.length ? (lack?.why ?? '') : 'none';
-    if (lack) this.editing.edit(lack.id);
-    if (this.lack) return false;
+    if (!this.check()) return false;
     this.editing.keep();
     return this.#respond('modify');
   }
@@ -315,6 +324,9 @@ export class Plan implements Controller {
     return { n: Math.max(0, ...keys.map((key) => keys.filter((other) => other === key).length)), all };
   });
 
+  /** Whether more have to agree than there are operators. */
+  readonly short = $derived.by<boolean>(() => this.question?.operators_known !== undefined && this.question.operators_known < this.counted.all);
+
   /** What can be done, as commands. What is dangerous has no key of one stroke. */
   commands(): Command[] {
     const ready = (): boolean => this.opened.ready;
@@ -325,9 +337,10 @@ export class Plan implements Controller {
     const many = (): boolean => edits() && !this.single;
     return [
       this.opened.op && dangerous(this.opened.op) ? { ...confirm, id: 'confirm-risky', keys: ['Mod+Shift+a'], risky: () => true } : { ...confirm, id: 'confirm', keys: ['a'] },
+      { ...confirm, id: 'confirm-note', label: () => (this.single ? m.plan_confirm_task_note() : m.plan_confirm_note()), keys: [], risky: () => !!this.opened.op && dangerous(this.opened.op), when: () => ready() && !this.opened.unproven && !this.editing.changed && !!this.words },
       {
         id: 'send', label: () => (this.editing.changed ? m.plan_send({ n: this.count }) : this.words ? (this.single ? m.plan_send_stop() : m.plan_send_words()) : m.plan_send_none()), keys: ['Mod+Enter'], group: 'answer',
-        when: () => ready() && this.canModify && (this.editing.changed ? !this.opened.unproven : !!this.words), run: () => void this.send(),
+        when: () => ready() && this.canModify && (this.editing.changed || this.editing.lack ? !this.opened.unproven : !!this.words), run: () => void this.send(),
       },
       { id: 'cancel-plan', label: () => (this.single ? m.plan_skip() : m.plan_cancel()), keys: ['d'], group: 'answer', when: ready, run: () => this.opened.app.dialogs.draw(cancelDialog, { id: this.opened.id }) },
       { id: 'undo', label: m.plan_undo, keys: ['Mod+z'], group: 'move', when: () => edits() && this.editing.canUndo && !writing(), run: () => this.undo() },
@@ -339,7 +352,7 @@ export class Plan implements Controller {
     ];
   }
 
-  readonly confirmWord = $derived.by<string>(() => (this.editing.changed || this.words ? m.plan_confirm_as_was() : this.single ? m.plan_confirm_task() : m.plan_confirm()));
+  readonly confirmWord = $derived.by<string>(() => (this.editing.changed ? m.plan_confirm_as_was() : this.single ? m.plan_confirm_task() : m.plan_confirm()));
 
   #open(): boolean {
     const op = this.opened.op;
@@ -350,12 +363,15 @@ export class Plan implements Controller {
 /** The id of the element that has the keyboard for a task. */
 export const rowId = (operation: string, task: string): string => `${operation} ${task}`;
 
+/** The id of the field in which something is at fault. */
+export const fieldId = (operation: string, { id, why }: { id: string; why: 'empty' | 'args' }): string => `${rowId(operation, id)} ${why}`;
+
 /** Whether a plan can be confirmed where only its card is seen: it is mild, one operator does, and nothing was changed. */
 export function easy(op: Operation, plan: Plan): boolean {
-  return !!plan.question && plan.question.options.includes('confirm') && !dangerous(op) && !plan.grave && !plan.together && !plan.editing.changed && !plan.words;
+  return !!plan.question && plan.question.options.includes('confirm') && !dangerous(op) && !plan.grave && !plan.together && !plan.editing.changed && !plan.editing.lack && !plan.words;
 }
 
 /** Whether a command has its place on the card of a plan: nothing is changed there, and only what is easy confirmed. */
 export function onCard(command: string, op: Operation, plan: Plan): boolean {
-  return command === 'confirm' ? easy(op, plan) : !/^(confirm-risky|send|undo|redo|add-task|task-.*)$/.test(command);
+  return command === 'confirm' ? easy(op, plan) : !/^(confirm-risky|confirm-note|send|undo|redo|add-task|task-.*)$/.test(command);
 }

@@ -6,9 +6,10 @@ import { sampleOperation } from '../../lib/sample.testing';
 import { sampleEffect } from '../../lib/verdict.testing';
 import type { JsonObject, Operation } from '../../lib/wire';
 import { language } from '../../state/locale.svelte';
+import { roughSpan } from '../../state/wording';
 import type { OpenOperation } from '../../state/openoperation.svelte';
 import { easy, onCard, Plan } from './plan.svelte';
-import { aboutSentence, aboutWord, careOf, changeWord, countSentence, historySentence, usualSentence } from './words';
+import { aboutSentence, careOf, changeWord, countSentence, historySentence, usualSentence, whyHigh } from './words';
 
 // The page's own choice of a language is read when the module is.
 vi.hoisted(() => {
@@ -95,6 +96,31 @@ describe('a plan on the table', () => {
     expect(plan.lack).toBe('none');
     expect(respond).not.toHaveBeenCalled();
     expect(draft.sent).not.toHaveBeenCalled();
+  });
+
+  it('is neither confirmed nor sent while an edit is no JSON, even where nothing else was changed', async () => {
+    const { plan, respond, draft, op } = table();
+    plan.editing.edit('b');
+    plan.editing.writeArgs('{"command": ');
+    plan.editing.keep();
+    draft.form.human_input = 'words';
+    draft.form.task_by_task = true;
+    for (const send of [() => plan.confirm(), () => plan.send()]) {
+      expect([await send(), plan.lack, plan.editing.open, easy(op, plan)]).toEqual([false, 'args', 'b', false]);
+      plan.keep();
+      expect(plan.lack).toBe('');
+    }
+    draft.form.human_input = '';
+    expect(plan.commands().find(({ id }) => id === 'send')?.when()).toBe(true);
+    expect(respond).not.toHaveBeenCalled();
+    plan.edit('b');
+    plan.putBack();
+    expect([await plan.confirm(), respond.mock.lastCall?.[1].action]).toEqual([true, 'confirm']);
+  });
+
+  it('warns where more have to agree than there are operators', () => {
+    const short = (details: object): boolean => table(details).plan.short;
+    expect([short({ confirmations: 3, operators_known: 2 }), short({ confirmations: 2, operators_known: 2 }), short({ confirmations: 3 }), short({ operators: ['a', 'b'], operators_known: 1 })]).toEqual([true, false, false, true]);
   });
 
   it('keeps what was sent on the table while others still have to agree', async () => {
@@ -228,13 +254,21 @@ describe('the words of a plan', () => {
   };
 
   it('tell how long it takes, and what that is from', () => {
-    expect([20, 540, 5400].map(aboutWord)).toEqual(['< 1 min', '9 min', '1 h 30 min']);
+    expect([0.2, 20, 540, 5400].map(roughSpan)).toEqual(['1 s', '20 s', '9 min', '90 min']);
     const of = (over: Partial<TasksSummary>): TasksSummary => summary([known('a')], { total_tasks: 6, estimated_seconds: 1560, ...over });
     expect(both(() => aboutSentence(of({ estimated_tasks: 6, runs: 4 })))).toEqual(['about 26 min, based on 4 similar runs', '约 26 分钟，依据 4 次类似执行']);
     expect(aboutSentence(of({ estimated_tasks: 6, runs: 1 }))).toBe('about 26 min, based on 1 similar run');
     expect(aboutSentence(of({ estimated_tasks: 4, runs: 4 }))).toBe('about 26 min for 4 tasks with known times');
     expect(aboutSentence(of({ estimated_tasks: 0 }))).toBe('');
     expect(both(() => aboutSentence(of({ estimated_tasks: 4, estimated_seconds: 8.2 })))).toEqual(['about 9 s for 4 tasks with known times', '约 9 秒（4 个已知用时的任务）']);
+  });
+
+  it('say why the risk of a task is high', () => {
+    const of = (over: Partial<TaskSummary>, args?: JsonObject): string => whyHigh(known('a', over), { id: 'a', description: '', ...(args && { args }) });
+    const effect = sampleEffect({ verb: 'filesystem_delete', target: '/var' });
+    expect([of({ risk_level: 'medium', effects: [effect] }), of({ risk_level: 'critical', effects: [effect] }, { command: 'x' }), of({ risk_level: 'high' }), of({ risk_level: 'high' }, { command: 'x' })]).toEqual([
+      '', 'Why: Delete build/.', 'Why: no arguments were sent, so it is judged by its tool alone.', "Why: Deskbell can't tell what it does.",
+    ]);
   });
 
   it('count', () => {

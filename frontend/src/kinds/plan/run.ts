@@ -1,6 +1,6 @@
 import type { GivenOrder, PlanOutcome, PlanQuestion, PlanRun, PlanStatus, Task, TaskChange, TaskRun, TaskSummary, TasksSummary } from '../../lib/planwire';
 import { underWay } from '../../lib/life';
-import { between } from '../../lib/time';
+import { between, byTime } from '../../lib/time';
 import type { Operation, Presence } from '../../lib/wire';
 
 /** Where a plan stands, as its server has it. A plan that its agent withdrew, or an operator declined, is cancelled. */
@@ -76,10 +76,10 @@ export function left(run: PlanRun, about: ReadonlyMap<string, TaskSummary>, now:
 
 /** When a run began and, where it is over, ended; as far as its tasks tell. */
 export function spanOf(run: PlanRun): { began?: string; ended?: string } {
-  const began = run.tasks.flatMap((task) => task.began_at ?? []).sort()[0];
+  const began = run.tasks.flatMap((task) => task.began_at ?? []).sort(byTime)[0];
   const over = run.state === 'stopped' || run.state === 'finished';
   const stop = run.orders.findLast((order) => order.order === 'stop')?.at;
-  const ended = [...run.tasks.flatMap((task) => task.ended_at ?? []), ...(stop ? [stop] : [])].sort().at(-1);
+  const ended = [...run.tasks.flatMap((task) => task.ended_at ?? []), ...(stop ? [stop] : [])].sort(byTime).at(-1);
   return { began, ended: over ? ended : undefined };
 }
 

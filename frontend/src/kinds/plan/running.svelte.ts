@@ -1,6 +1,6 @@
 import { getContext, setContext } from 'svelte';
 import { known, questionOfPlan, tally, silentSince } from './run';
-import { underWay } from '../../lib/life';
+import { ended, underWay } from '../../lib/life';
 import type { Order, PlanRun, TaskSummary } from '../../lib/planwire';
 import type { Operation } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
@@ -22,6 +22,8 @@ export class PlanRunning {
 
   readonly op = $derived.by<Operation | undefined>(() => this.app.operations.all.get(this.id));
   readonly run = $derived.by<PlanRun | undefined>(() => this.op?.run);
+  /** The request that asks about one of its tasks, while it waits for an answer. */
+  readonly asks = $derived.by<Operation | undefined>(() => [...this.app.operations.all.values()].find((op) => op.part_of === this.id && !ended(op)));
   readonly active = $derived.by<boolean>(() => !!this.op && underWay(this.op));
   readonly paused = $derived.by<boolean>(() => this.run?.state === 'paused');
   readonly about = $derived.by<Map<string, TaskSummary>>(() => known([this.op && questionOfPlan(this.op)?.tasks_summary, this.run?.tasks_summary]));

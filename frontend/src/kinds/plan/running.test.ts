@@ -14,6 +14,7 @@ vi.hoisted(() => {
   const stored = new Map<string, string>();
   vi.stubGlobal('localStorage', { getItem: (key: string) => stored.get(key) ?? null, setItem: (key: string, value: string) => stored.set(key, value), removeItem: (key: string) => stored.delete(key) });
   vi.stubGlobal('navigator', { languages: ['en'], platform: '' });
+  vi.stubGlobal('document', { documentElement: {}, getElementById: () => null });
 });
 
 describe('a plan that runs', () => {

@@ -1,6 +1,7 @@
 import { m } from '../../paraglide/messages';
 import { outcomeOf, placeOf, statusOf, tally, weighty } from './run';
 import { statusWord } from './words';
+import { roughSpan } from '../../state/wording';
 import type { GivenOrder, PlanRun, TaskChange } from '../../lib/planwire';
 import type { Operation, TimelineEvent } from '../../lib/wire';
 
@@ -120,11 +121,7 @@ export function planEnd(op: Operation, name: string, time: string): string {
 }
 
 /** How long something takes as far as earlier runs tell: 'about 9 min'. */
-export function aboutWord(seconds: number): string {
-  if (seconds < 60) return m.planrun_about_s({ n: Math.max(1, Math.round(seconds)) });
-  if (seconds < 5400) return m.planrun_about_min({ n: Math.round(seconds / 60) });
-  return m.planrun_about_h({ n: Math.round(seconds / 360) / 10 });
-}
+export const aboutWord = (seconds: number): string => m.plan_about({ time: roughSpan(seconds) });
 
 /** What an operator ordered, in a sentence. */
 export function orderSentence(op: Operation, order: GivenOrder, operator: string): string {

@@ -1,18 +1,11 @@
 import { riskLevel } from '../../lib/verdict';
-import type { ChangeKind, PlanHistory, PlanOutcome, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../../lib/planwire';
+import type { ChangeKind, PlanHistory, PlanOutcome, Task, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../../lib/planwire';
 import { m } from '../../paraglide/messages';
 import { language } from '../../state/locale.svelte';
 import { effectSentence } from '../../state/effectwording';
-import { riskSentence, spokenSpan } from '../../state/wording';
+import { riskSentence, roughSpan } from '../../state/wording';
 
 /** The words of plans that wait. Each is a message of its own, in the language of the page. */
-
-/** How long something takes, as it is said of an estimate: '9 min'. */
-export function aboutWord(seconds: number): string {
-  if (seconds < 60) return m.plan_min_less();
-  const minutes = Math.round(seconds / 60);
-  return minutes < 60 ? m.plan_min({ n: minutes }) : m.plan_hours({ h: Math.floor(minutes / 60), n: minutes % 60 });
-}
 
 /** How many tasks there are, and how many of them change something. */
 export function countSentence(total: number, writes: number): string {
@@ -24,7 +17,7 @@ export function countSentence(total: number, writes: number): string {
 /** How long all of it takes; '' where history knows nothing. */
 export function aboutSentence(summary: TasksSummary): string {
   if (!summary.estimated_seconds || !summary.estimated_tasks) return '';
-  const time = summary.estimated_seconds < 60 ? spokenSpan(Math.ceil(summary.estimated_seconds) * 1000) : aboutWord(summary.estimated_seconds);
+  const time = roughSpan(summary.estimated_seconds);
   if (summary.estimated_tasks < summary.total_tasks) return m.plan_about_part({ time, n: summary.estimated_tasks });
   return summary.runs ? m.plan_about_runs({ time, n: summary.runs }) : m.plan_about({ time });
 }
@@ -43,6 +36,14 @@ export function fieldWord(field: TaskField): string {
 /** One change, without what it is about: 'Moves task 4 to place 3'. What is still there goes by its new place. */
 export function changeWord({ change, from = 0, to = 0 }: TaskChange): string {
   return { added: m.plan_change_added({ n: to }), removed: m.plan_change_removed({ n: from }), changed: m.plan_change_changed({ n: to }), moved: m.plan_change_moved({ from, n: to }) }[change];
+}
+
+/** Why the risk of a task is high, in a sentence; '' where it is not. */
+export function whyHigh(known: TaskSummary | undefined, task: Task): string {
+  if (!known || riskLevel(known.risk_level) < riskLevel('high')) return '';
+  const effect = known.effects?.[0];
+  if (effect) return m.plan_high_effects({ what: effectSentence(effect) });
+  return Object.keys(task.args ?? {}).length ? m.plan_high_unknown() : m.plan_high_args();
 }
 
 /** What a person should look at before a plan runs. */
