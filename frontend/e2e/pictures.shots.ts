@@ -217,6 +217,7 @@ function planViews(): View[] {
     { name: 'plan-inbox', show: async (app) => app.go('inbox') },
     { name: 'plan-mild', show: open('mild', (app) => app.armed()) },
     { name: 'plan', docs: true, show: changed },
+    { name: 'plan-picture', show: async (app, ids) => changed(app, ids).then(() => app.page.locator('details summary', { hasText: /^(What it would change|计划会更改的内容)/ }).click()) },
     { name: 'plan-edit', show: async (app, ids) => changed(app, ids).then(() => app.page.locator('[data-task="report"] button.tt').click()) },
     { name: 'plan-menu', show: async (app, ids) => changed(app, ids).then(async () => { await app.page.locator('[data-task="dump"] button.tt').focus(); await app.page.locator('[data-task="dump"] .row-menu button').click(); }) },
     { name: 'narrow-plan', size: { width: 640, height: 900 }, show: changed },
