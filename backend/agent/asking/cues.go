@@ -59,10 +59,11 @@ var cueNames = map[string]cue{
 
 // A pattern of cues.tsv. Of each of its needs, one stands in whatever it matches: all the grams of a text.
 type pattern struct {
-	cue   cue
-	needs [][][]uint32
-	match *regexp.Regexp
-	han   bool // it matches Chinese only
+	cue     cue
+	needs   [][][]uint32
+	match   func() *regexp.Regexp // compiled when first needed; nil: it is the literal
+	literal string
+	han     bool // it matches Chinese only
 }
 
 // theCues is cues.tsv, which is read when it is first needed.
@@ -107,18 +108,41 @@ func readCues(file string) cueSet {
 			if err != nil {
 				panic("cues.tsv: " + err.Error())
 			}
-			p := pattern{cue: c, match: regexp.MustCompile(expr), han: chinese}
-			for _, g := range needed(parsed.Simplify()) {
-				var texts [][]uint32
-				for _, t := range g {
-					texts = append(texts, gramsIn(t))
-				}
-				p.needs = append(p.needs, texts)
+			alternatives := []*syntax.Regexp{parsed}
+			if parsed.Op == syntax.OpAlternate {
+				alternatives = parsed.Sub // each is looked for only where what it needs is
 			}
-			all = append(all, p)
+			for _, e := range alternatives {
+				all = append(all, newPattern(c, e, chinese))
+			}
 		}
 	}
 	return cueSet{all, strings.NewReplacer(pairs...)}
+}
+
+func newPattern(c cue, e *syntax.Regexp, chinese bool) pattern {
+	p := pattern{cue: c, han: chinese}
+	if e.Op == syntax.OpLiteral {
+		p.literal = string(e.Rune)
+	} else {
+		expr := e.String()
+		p.match = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+	}
+	for _, g := range needed(e.Simplify()) {
+		var texts [][]uint32
+		for _, t := range g {
+			texts = append(texts, gramsIn(t))
+		}
+		p.needs = append(p.needs, texts)
+	}
+	return p
+}
+
+func (p *pattern) matches(text string) bool {
+	if p.match == nil {
+		return strings.Contains(text, p.literal)
+	}
+	return p.match().MatchString(text)
 }
 
 // A group is texts of which one stands in whatever an expression matches.
@@ -205,7 +229,7 @@ func cuesOf(text string, wanted cue) (found cue) {
 	has, chinese := gramsOf(text), han(text)
 	for i := range theCues().patterns {
 		p := &theCues().patterns[i]
-		if p.cue&wanted != 0 && (chinese || !p.han) && p.cue&found == 0 && p.mayMatch(has) && p.match.MatchString(text) {
+		if p.cue&wanted != 0 && (chinese || !p.han) && p.cue&found == 0 && p.mayMatch(has) && p.matches(text) {
 			found |= p.cue
 		}
 	}
