@@ -405,8 +405,9 @@ test('what the user asked for stands above a plan and a question, and why a risk
   await app.openOperation(id);
   await expect(app.page.getByText(context.task)).toHaveCount(1);
   await expect(app.page.getByText(context.task)).toBeInViewport();
-  await expect(row(app, 'x')).toContainText('Why: Delete /var/lib/old.');
-  await expect(row(app, 'y')).toContainText('no arguments were sent');
+  await expect(row(app, 'x')).toContainText(/Why: .*\/var\/lib\/old/);
+  await expect(row(app, 'y')).toContainText(/Why: ./);
+  await expect(app.page.getByText('What the agent needs to know')).toHaveCount(0);
   const asked = await planner.agent.ring({ action_type: 'feedback', description: 'Which backups?', context });
   await app.openOperation(asked.operation_id);
   await expect(app.page.getByText(context.task)).toHaveCount(1);

@@ -1,4 +1,5 @@
 import { tick } from 'svelte';
+import { kindOf } from '../kinds';
 import { field, without } from '../lib/details';
 import type { Fault, Matches, Question } from '../lib/form';
 import type { Json, Operation } from '../lib/wire';
@@ -26,7 +27,8 @@ export class Asked {
   /** Whether there is anything to fill in. */
   readonly there = $derived.by(() => {
     const op = this.op();
-    return !!op?.details && ['response_schema', 'options', 'rating'].some((name) => field(op, name) !== undefined);
+    // The options of what is decided are its answers.
+    return !!op?.details && (kindOf(op).answer === 'decision' ? ['response_schema'] : ['response_schema', 'options', 'rating']).some((name) => field(op, name) !== undefined);
   });
   /** Whether the agent gets an object even where nothing was filled in. */
   readonly schema = $derived.by(() => {

@@ -3,6 +3,7 @@ import type { ChangeKind, PlanHistory, PlanOutcome, Task, TaskChange, TaskField,
 import { m } from '../../paraglide/messages';
 import { language } from '../../state/locale.svelte';
 import { effectSentence } from '../../state/effectwording';
+import { sentences } from '../../state/sentences.svelte';
 import { riskSentence, roughSpan } from '../../state/wording';
 
 /** The words of plans that wait. Each is a message of its own, in the language of the page. */
@@ -41,9 +42,10 @@ export function changeWord({ change, from = 0, to = 0 }: TaskChange): string {
 /** Why the risk of a task is high, in a sentence; '' where it is not. */
 export function whyHigh(known: TaskSummary | undefined, task: Task): string {
   if (!known || riskLevel(known.risk_level) < riskLevel('high')) return '';
+  if (known.said?.length) return m.plan_high_why({ why: sentences({ said: known.said, text: known.said.map(({ text }) => text).join(' ') }) });
   const effect = known.effects?.[0];
-  if (effect) return m.plan_high_effects({ what: effectSentence(effect) });
-  return Object.keys(task.args ?? {}).length ? m.plan_high_unknown() : m.plan_high_args();
+  if (effect) return m.plan_high_why({ why: m.plan_high_effect({ what: effectSentence(effect) }) });
+  return Object.keys(task.args ?? {}).length ? '' : m.plan_high_why({ why: m.plan_high_args() });
 }
 
 /** What a person should look at before a plan runs. */
