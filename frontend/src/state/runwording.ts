@@ -14,8 +14,7 @@ export function runState(run: AgentRun): string {
 /** Why a run that can be resumed stands still. */
 export function runBroken(run: AgentRun): string {
   if (run.ending === 'needs_input') return m.runs_broken_needs_input();
-  if (run.ending === 'interrupted') return m.runs_broken_interrupted();
-  return endingOf(run) === 'failed' ? m.runs_failed_text() : m.runs_died_text();
+  return endingOf(run) === 'failed' ? m.runs_failed_text() : m.runs_broken_interrupted();
 }
 
 export function stateOf(state: AgentState): string {
