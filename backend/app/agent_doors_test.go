@@ -67,6 +67,7 @@ type roomful struct {
 	env   []string
 	flags []string
 	home  string // where tools run
+	away  func() // ends the operator's attendance
 }
 
 func newRoomful(t *testing.T, closed bool, slow func(message string), flags ...string) *roomful {
@@ -127,7 +128,10 @@ func (h *roomful) open(t *testing.T) {
 	t.Helper()
 	h.server = serve(t, h.dir, h.env, h.flags...)
 	h.boss = operator(t, h.server.url, h.server.code)
-	h.attend(t, func(op human.Operation) {
+	if h.away != nil {
+		h.away()
+	}
+	h.away = h.attend(t, func(op human.Operation) {
 		if op.Kind == human.Permission {
 			h.judge(t, op, human.ChooseAllow)
 		}

@@ -986,7 +986,7 @@ func TestConfirmingIsSwitchedOffMeanwhile(t *testing.T) {
 	})
 	w := d.agent(t, dir, "run", "Write.")
 	w.wait(t, 0)
-	w.says(t, "A plan of 2 tasks, not to be confirmed here")
+	w.says(t, "A plan, not to be confirmed here; tasks: 2")
 	if got := strings.Join(lines(t, filepath.Join(dir, "effects")), " "); got != "one two three" {
 		t.Errorf("the effects are %q", got)
 	}

@@ -17,7 +17,7 @@ const spent = { steps: 2, tokens_in: 12_400, tokens_out: 830, time_ns: 42e9, mon
 
 test('says what to do while no run was made', async ({ app, page }) => {
   await app.open('agents/runs');
-  const box = page.getByRole('region', { name: /^Reference agent runs/ });
+  const box = page.getByRole('region', { name: /^Runs/ });
   await expect(box).toContainText('No runs yet');
   await expect(box.getByText('deskbell agent run "')).toBeVisible();
   await accessible(page);

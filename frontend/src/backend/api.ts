@@ -1,6 +1,6 @@
 import { GateApi } from './gate';
 import { PlansApi } from './plans';
-import { RunsApi } from './runs';
+import { ChatsApi, RunsApi } from './runs';
 import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
 import type { PlanOutcome } from '../lib/planwire';
@@ -36,11 +36,13 @@ export class Api {
   readonly gate: GateApi;
   readonly plans: PlansApi;
   readonly runs: RunsApi;
+  readonly chats: ChatsApi;
 
   constructor(readonly to: Connection) {
     this.gate = new GateApi(to);
     this.plans = new PlansApi(to);
     this.runs = new RunsApi(to);
+    this.chats = new ChatsApi(to);
   }
 
   /** Whether the server knows this session. It is taken to, as long as it does not say otherwise. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { broken, chapters, course, died, over, resumeCommand } from './runs';
+import { chapters, course, died, endingOf, over, resumeCommand } from './runs';
 import type { AgentRun, RunUpdate } from './wire';
 
 let second = 0;
@@ -58,7 +58,9 @@ it('says once that a call was made, with what came of it', () => {
 describe('a run', () => {
   const run = (of: Partial<AgentRun>): AgentRun => ({ run_id: 'run_1', agent: 'agent', task: 'x', at: '', state: 'executing', alive: true, over: false, last_at: '', content: '', spent: { steps: 0, tokens_in: 0, tokens_out: 0, time_ns: 0 }, ...of });
   it('that has ended needs no process; any other that has none has died, and can be resumed', () => {
-    expect([run({}), run({ alive: false }), run({ alive: false, state: 'completed' }), run({ alive: false, state: 'failed' }), run({ alive: false, state: 'failed', over: true })].map((one) => [over(one), died(one), broken(one)])).toEqual([[false, false, false], [false, true, true], [true, false, false], [false, true, false], [true, false, false]]);
+    expect([run({}), run({ alive: false }), run({ alive: false, state: 'completed' }), run({ alive: false, state: 'failed' }), run({ alive: false, state: 'failed', over: true })].map((one) => [over(one), died(one), endingOf(one)])).toEqual([[false, false, undefined], [false, true, 'interrupted'], [true, false, 'done'], [false, true, 'failed'], [true, false, 'failed']]);
+    expect(endingOf(run({ alive: false, state: 'failed', ending: 'needs_input' }))).toBe('needs_input');
+    expect(endingOf(run({ state: 'failed', ending: 'failed' }))).toBeUndefined();
     expect(resumeCommand(run({}))).toBe('deskbell agent resume run_1');
   });
 });

@@ -1,4 +1,4 @@
-import type { AgentRun, PlanStatus, RunOutcome, RunPlan, RunUpdate, Task } from './wire';
+import type { AgentRun, PlanStatus, RunEnding, RunOutcome, RunPlan, RunUpdate, Task } from './wire';
 
 /** A run that has come to its end for good. */
 export const over = (run: AgentRun): boolean => run.state === 'completed' || run.over;
@@ -6,8 +6,11 @@ export const over = (run: AgentRun): boolean => run.state === 'completed' || run
 /** A run whose process has gone, and that can be resumed: it was broken off, or failed by a limit or for want of something. */
 export const died = (run: AgentRun): boolean => !run.alive && !over(run);
 
-/** A run whose process has gone without a word. */
-export const broken = (run: AgentRun): boolean => died(run) && run.state !== 'failed';
+/** How a run came to its end; undefined while it goes on. Of one whose process has gone without a word: it was interrupted. */
+export function endingOf(run: AgentRun): RunEnding | undefined {
+  if (run.alive && !over(run)) return undefined;
+  return run.ending ?? (run.state === 'completed' ? 'done' : run.state === 'failed' ? 'failed' : 'interrupted');
+}
 
 /** How to go on with a run that died. */
 export const resumeCommand = (run: AgentRun): string => `deskbell agent resume ${run.run_id}`;
@@ -63,6 +66,9 @@ export function course(updates: readonly RunUpdate[]): Course {
 /** Whether a plan still waits for people. */
 export const pending = (plan: RunPlan | undefined): boolean => (plan?.status as PlanStatus | undefined) === 'pending';
 
+/** Whether an update says that a call was made, and the next what came of it: that says more. */
+export const settled = (update: RunUpdate, next: RunUpdate | undefined): boolean => !!update.tool && !update.outcome && !ofTask(update) && !!next?.outcome && next.tool === update.tool && next.call === update.call;
+
 /** A part of the log: what was told of one task, or between tasks. */
 export interface Chapter {
   key: string;
@@ -75,9 +81,7 @@ export function chapters(updates: readonly RunUpdate[]): Chapter[] {
   const list: Chapter[] = [];
   const tasks = new Map<string, Task>();
   updates.forEach((update, i) => {
-    const next = updates[i + 1];
-    // That a call was made says less than what came of it, where that is there.
-    if (update.tool && !update.outcome && !ofTask(update) && next?.outcome && next.tool === update.tool && next.call === update.call) return;
+    if (settled(update, updates[i + 1])) return;
     for (const task of update.plan?.tasks ?? []) tasks.set(task.id ?? '', task);
     const last = list.at(-1);
     const task = update.task_id ? tasks.get(update.task_id) : undefined;

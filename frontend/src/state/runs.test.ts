@@ -24,7 +24,7 @@ function reading(answers: (RunUpdates | Problem)[]) {
   const api = { runs: { read }, operations: async () => ({ operations: [sampleOperation({ operation_id: 'op_0', session_id: 'other' }), mine] }) } as unknown as Api;
   const operations = new Operations(api);
   const of = new RunReading(api, operations, 'run_1', () => Promise.resolve());
-  end = () => of.stop();
+  end = () => of.leave();
   return { of, asked, operations };
 }
 
@@ -64,7 +64,7 @@ describe('a run that is read along', () => {
 });
 
 it('a list of runs is not spoken of where there is no agent', async () => {
-  const list = new RunList({ runs: { list: async () => { throw new Problem(503, 'without'); } } } as unknown as Api);
+  const list = new RunList({ list: async () => { throw new Problem(503, 'without'); } });
   await list.load();
   expect([list.missing, list.trouble]).toEqual([true, '']);
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AgentRun, RunLimits } from '../lib/wire';
 import { language } from './locale.svelte';
-import { spentLines } from './runwording';
+import { runState, spentLines, spentWords } from './runwording';
 
 const run = (money?: number, limits?: RunLimits): AgentRun => ({
   run_id: 'run_1', agent: 'deskbell-agent', task: 'Mend the test', at: '', state: 'executing', alive: true, over: false, last_at: '', content: '', limits,
@@ -22,4 +22,17 @@ describe('what a run has used', () => {
     expect(spentLines(run(0.5)).at(-1)).toEqual(['Cost', '0.50']);
     expect(spentLines(run(undefined, { money: 2 })).at(-1)).toEqual(['Cost', '0.00 of 2.00']);
   });
+
+  it('has the currency of the prices, where that is known', () => {
+    expect(spentLines(run(0.5, { money: 2, currency: 'USD' })).at(-1)).toEqual(['Cost', '$0.50 of $2.00']);
+    expect(spentWords(run(0.0042, { currency: 'CNY' })).at(-1)).toBe('cost CN¥0.0042');
+    expect(spentWords(run(0.5, { currency: 'no' })).at(-1)).toBe('cost 0.50');
+  });
+});
+
+it('says how a run ended, or what it is at', () => {
+  const words = (of: Partial<AgentRun>): string => runState({ ...run(), ...of });
+  expect([words({}), words({ alive: false }), ...(['done', 'failed', 'needs_input', 'denied', 'interrupted'] as const).map((ending) => words({ alive: false, state: 'failed', ending }))]).toEqual([
+    'Working', 'Interrupted', 'Completed', 'Failed', 'Needs an answer', 'Denied', 'Interrupted',
+  ]);
 });

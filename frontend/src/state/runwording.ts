@@ -1,12 +1,20 @@
-import { broken, type StepState } from '../lib/runs';
-import type { AgentRun, AgentState, RunPlan, RunSpent, RunUpdate } from '../lib/wire';
+import { endingOf, type StepState } from '../lib/runs';
+import type { AgentRun, AgentState, RunEnding, RunPlan, RunUpdate } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
 import { spokenSpan } from './wording';
 
-/** Where a run is, in a word. One whose process has gone is nowhere. */
+/** Where a run is, in a word: how it ended, or what it is at. */
 export function runState(run: AgentRun): string {
-  return broken(run) ? m.runs_state_died() : stateOf(run.state);
+  const words: Record<RunEnding, () => string> = { done: m.runs_state_completed, failed: m.runs_state_failed, needs_input: m.runs_ended_needs_input, denied: m.runs_ended_denied, interrupted: m.runs_state_died };
+  const ending = endingOf(run);
+  return ending ? words[ending]() : stateOf(run.state);
+}
+
+/** Why a run that can be resumed stands still. */
+export function runBroken(run: AgentRun): string {
+  if (run.ending === 'needs_input') return m.runs_broken_needs_input();
+  return endingOf(run) === 'failed' ? m.runs_failed_text() : m.runs_broken_interrupted();
 }
 
 export function stateOf(state: AgentState): string {
@@ -31,12 +39,15 @@ export function runPlanSentence(plan: RunPlan): string {
 
 export const number = (n: number): string => new Intl.NumberFormat(language.locale).format(n);
 
-/** Money as far as it counts: two places, and more where that would be nothing. */
-export const money = (n: number): string => new Intl.NumberFormat(language.locale, n && n < 0.01 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(n);
+/** Money as far as it counts: two places, and more where that would be nothing. Without a currency that is known, a number. */
+export function money(n: number, currency = ''): string {
+  const places: Intl.NumberFormatOptions = n && n < 0.01 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  return new Intl.NumberFormat(language.locale, { ...places, ...(/^[A-Z]{3}$/.test(currency) && { style: 'currency', currency }) }).format(n);
+}
 
 /** What a run has used, in a line. */
-export function spentWords(spent: RunSpent): string[] {
-  return [m.runs_calls({ n: spent.steps }), m.runs_tokens({ n: number(spent.tokens_in + spent.tokens_out) }), ...(spent.money ? [m.runs_money({ n: money(spent.money) })] : [])];
+export function spentWords({ spent, limits }: AgentRun): string[] {
+  return [m.runs_calls({ n: spent.steps }), m.runs_tokens({ n: number(spent.tokens_in + spent.tokens_out) }), ...(spent.money ? [m.runs_money({ n: money(spent.money, limits?.currency) })] : [])];
 }
 
 /** What a run has used, each beside its limit: label and words. */
@@ -45,7 +56,7 @@ export function spentLines({ spent, limits = {} }: AgentRun): [label: string, wo
   const lines = [line(m.runs_spent_calls(), spent.steps, limits.steps, number), line(m.runs_spent_in(), spent.tokens_in, 0, number), line(m.runs_spent_out(), spent.tokens_out, 0, number)];
   if (limits.tokens) lines.push(line(m.runs_spent_tokens(), spent.tokens_in + spent.tokens_out, limits.tokens, number));
   lines.push(line(m.runs_spent_time(), spent.time_ns, limits.time_ns, (ns) => spokenSpan(ns / 1e6)));
-  if (spent.money || limits.money) lines.push(line(m.runs_spent_money(), spent.money ?? 0, limits.money, money));
+  if (spent.money || limits.money) lines.push(line(m.runs_spent_money(), spent.money ?? 0, limits.money, (n) => money(n, limits.currency)));
   return lines;
 }
 

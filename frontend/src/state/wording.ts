@@ -1,7 +1,9 @@
 import { m } from '../paraglide/messages';
 import type { GroupName } from '../lib/groups';
-import { age, span } from '../lib/time';
+import { age, sameDay, span, timeOfDay } from '../lib/time';
 import type { GateRisk } from '../lib/gatewire';
+import { language } from './locale.svelte';
+import { ticker } from './ticker.svelte';
 
 /** The words for things that come from the wire. Each is a message of its own, in the language of the page. */
 
@@ -15,6 +17,11 @@ export function riskSentence(risk: GateRisk): string {
 
 export function groupWord(name: GroupName): string {
   return { ringing: m.group_ringing, running: m.group_running, waiting: m.group_waiting, snoozed: m.group_snoozed, today: m.group_today }[name]();
+}
+
+/** The time of day, of today; else the day. */
+export function shortTime(at: string): string {
+  return sameDay(at, ticker.now) ? timeOfDay(at) : new Intl.DateTimeFormat(language.locale, { day: 'numeric', month: 'short' }).format(new Date(at));
 }
 
 /** A span in the least room: '4:12', '29m', '2h'. */
