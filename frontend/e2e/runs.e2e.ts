@@ -70,7 +70,7 @@ test('a run whose process has gone says how it is resumed, and goes on when it i
   await expect(page.getByText('Working', { exact: true }).first()).toBeVisible();
   await journal.die();
   await expect(page.getByText(`deskbell agent resume ${id}`)).toBeVisible();
-  await expect(page.getByText('Interrupted')).toBeVisible();
+  await expect(page.getByText('Interrupted', { exact: true })).toBeVisible();
   await journal.live();
   await journal.tell({ content: 'Going on' });
   await expect(page.getByRole('log')).toContainText('Going on');

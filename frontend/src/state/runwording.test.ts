@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AgentRun, RunLimits } from '../lib/wire';
+import type { AgentRun, RunLimits, RunUpdate } from '../lib/wire';
 import { language } from './locale.svelte';
-import { runState, spentLines, spentWords } from './runwording';
+import { both } from './locale.testing';
+import { loadSentences } from './sentences.svelte';
+import { contentOf, runState, spentLines, spentWords } from './runwording';
 
 const run = (money?: number, limits?: RunLimits): AgentRun => ({
   run_id: 'run_1', agent: 'deskbell-agent', task: 'Mend the test', at: '', state: 'executing', alive: true, over: false, last_at: '', content: '', limits,
@@ -35,4 +37,12 @@ it('says how a run ended, or what it is at', () => {
   expect([words({}), words({ alive: false }), ...(['done', 'failed', 'needs_input', 'denied', 'interrupted'] as const).map((ending) => words({ alive: false, state: 'failed', ending }))]).toEqual([
     'Working', 'Interrupted', 'Completed', 'Failed', 'Needs an answer', 'Denied', 'Interrupted',
   ]);
+});
+
+describe('what a run tells', () => {
+  it('is in the language of the page where it is Deskbell that speaks', async () => {
+    await loadSentences();
+    const update = { content: 'No, says Mei\nNothing was done.', said: [{ text: 'Nothing was done.', code: 'nothing_was_done' }] } as RunUpdate;
+    expect(both(() => contentOf(update))).toEqual(['No, says Mei\nNothing was done.', 'No, says Mei\n没有执行任何操作。']);
+  });
 });

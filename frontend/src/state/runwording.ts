@@ -2,6 +2,7 @@ import { endingOf, type StepState } from '../lib/runs';
 import type { AgentRun, AgentState, RunEnding, RunPlan, RunUpdate } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
+import { sentence } from './sentences.svelte';
 import { spokenSpan } from './wording';
 
 /** Where a run is, in a word: how it ended, or what it is at. */
@@ -10,6 +11,9 @@ export function runState(run: AgentRun): string {
   const ending = endingOf(run);
   return ending ? words[ending]() : stateOf(run.state);
 }
+
+/** What an update tells, with Deskbell's own sentences in the language of the page. */
+export const contentOf = ({ content, said = [] }: RunUpdate): string => said.reduce((text, one) => text.replace(one.text, () => sentence(one)), content);
 
 /** Why a run that can be resumed stands still. */
 export function runBroken(run: AgentRun): string {
