@@ -392,7 +392,7 @@ func TestTheAgentIsKilledAndResumed(t *testing.T) {
 						{"description": "Two", "tool_name": "shell", "args": object{"command": slow}},
 						{"description": "Three", "tool_name": "shell", "args": object{"command": "echo three >>effects"}},
 					}})
-				case strings.Contains(news, "It may have run"):
+				case strings.Contains(news, "call may have run"):
 					return calls("end_task", object{"outcome": "failed", "note": "it may have run"})
 				case strings.Contains(news, "The plan is given up"):
 					return calls("propose_plan", object{"message": "Look, and go on", "tasks": []object{
