@@ -123,7 +123,7 @@ test('what another agent began is marked', async ({ app, page, model, server }) 
   await app.open('agents/chat');
   const row = page.locator('a[data-chat]');
   await expect(row).toContainText('started by release-bot');
-  await expect(row).toContainText('Asks you');
+  await expect(row).toContainText('Asks release-bot');
   await row.click();
   await expect(log(page).locator('.msg').first()).toContainText('release-bot');
 });

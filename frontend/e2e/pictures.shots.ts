@@ -2,6 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { execFileSync } from 'node:child_process';
+import { seedChats } from './support/chats';
+import { Model } from './support/model';
 import { seedPlans, seedRun } from './support/plans';
 import { removable } from './support/retained';
 import { Screen } from './support/screen';
@@ -27,6 +29,8 @@ interface View {
   /** On a server where nothing ever rang; or on one whose agents hand in plans. */
   fresh?: boolean;
   plans?: boolean;
+  /** On a server with agents that one talks with. */
+  chats?: boolean;
   /** On a server whose operator has clients installed; or on a phone. */
   clients?: boolean;
   phone?: boolean;
@@ -238,6 +242,28 @@ function planViews(): View[] {
     { name: 'narrow-agent-run', size: { width: 640, height: 900 }, show: async (app) => { await app.go('agents/run_01kb2r9q'); await expect(app.page.getByRole('log')).toContainText('sum.go'); } },
   ];
   return views.map((view) => ({ ...view, plans: true }));
+}
+
+/** Conversations with agents, and a run that is begun. */
+function chatViews(): View[] {
+  const open = (name: string): View['show'] => async (app, ids) => {
+    await app.go(`agents/${ids[name] ?? 'chat'}`);
+    await expect(app.page.locator(ids[name] ? '.msg' : '[role="radio"], input[type="radio"]').first()).toBeVisible();
+    await app.page.waitForLoadState('networkidle').catch(() => undefined);
+  };
+  const narrow = { width: 640, height: 900 };
+  const views: View[] = [
+    { name: 'chat-new', show: open('') },
+    { name: 'chat-asks', docs: true, show: open('asks') },
+    { name: 'chat-dialogue', show: open('dialogue') },
+    { name: 'chat-done', show: open('done') },
+    { name: 'chat-failed', show: open('failed') },
+    { name: 'chat-working', show: open('working') },
+    { name: 'narrow-chat-new', size: narrow, show: open('') },
+    { name: 'narrow-chat-done', size: narrow, show: open('done') },
+    { name: 'run-new', show: async (app) => { await app.go('agents/runs'); await app.button(/^(New run|新建运行)/).click(); await expect(app.page.locator('dialog input[type="radio"]').first()).toBeVisible(); } },
+  ];
+  return views.map((view) => ({ ...view, chats: true }));
 }
 
 const source = (fresh: boolean): string => `import { Lock } from './lock';
@@ -483,6 +509,7 @@ const views: View[] = [
   { name: 'narrow-removed-file', size: { width: 640, height: 800 }, show: withoutFile },
   { name: 'removed-recording', show: removedRecording },
   ...planViews(),
+  ...chatViews(),
   ...clientViews(),
   ...phoneViews,
   { name: 'recordings-empty', fresh: true, show: async (app) => app.go('recordings').then(() => settled(app)) },
@@ -539,11 +566,13 @@ for (const theme of themes) {
       const home = await Home.make();
       const homely = await home.serve(['--set', 'phone.addr=127.0.0.1:0'], true);
       const run = await seedRun(planned);
+      const model = await Model.start();
+      const talking = await model.serve([], { HOME: home.dir });
       try {
-        const ids = { ...(await seed(busy)), ...(await seedPlans(planned)) };
+        const ids = { ...(await seed(busy)), ...(await seedPlans(planned)), ...(await seedChats(talking, model)) };
         for (const view of views.filter((v) => only.test(v.name))) {
           const context = await browser.newContext({ colorScheme: theme, locale: language, viewport: view.size ?? { width: 1280, height: 800 }, hasTouch: view.phone, isMobile: view.phone });
-          const app = new Console(await context.newPage(), view.fresh ? fresh : view.plans ? planned : view.clients ? homely : busy);
+          const app = new Console(await context.newPage(), view.fresh ? fresh : view.plans ? planned : view.chats ? talking : view.clients ? homely : busy);
           await app.page.goto((await app.server.invite()).console);
           await expect(app.page.locator('nav, aside ol').first()).toBeVisible();
           await view.show(app, ids, screen, vendor);
@@ -557,6 +586,8 @@ for (const theme of themes) {
         await homely.end();
         await home.end();
         await planned.end();
+        await talking.end();
+        model.end();
         await busy.end();
         await fresh.end();
         await vendor.end();

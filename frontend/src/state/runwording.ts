@@ -51,7 +51,7 @@ export function money(n: number, currency = ''): string {
 
 /** What a run has used, in a line. */
 export function spentWords({ spent, limits }: AgentRun): string[] {
-  return [m.runs_calls({ n: spent.steps }), m.runs_tokens({ n: number(spent.tokens_in + spent.tokens_out) }), ...(spent.money ? [m.runs_money({ n: money(spent.money, limits?.currency) })] : [])];
+  return [...(spent.steps ? [m.runs_calls({ n: spent.steps })] : []), m.runs_tokens({ n: number(spent.tokens_in + spent.tokens_out) }), ...(spent.money ? [m.runs_money({ n: money(spent.money, limits?.currency) })] : [])];
 }
 
 /** What a run has used, each beside its limit: label and words. */
@@ -63,6 +63,9 @@ export function spentLines({ spent, limits = {} }: AgentRun): [label: string, wo
   if (spent.money || limits.money) lines.push(line(m.runs_spent_money(), spent.money ?? 0, limits.money, (n) => money(n, limits.currency)));
   return lines;
 }
+
+/** What a tool was called with, without its name, which stands beside it. */
+export const callWith = ({ tool = '', call = '' }: RunUpdate): string => (call.startsWith(`${tool} `) ? call.slice(tool.length + 1) : call);
 
 /** What a line of the log is, before its words; '' where the words say it. */
 export function updateWord(update: RunUpdate): string {
