@@ -254,7 +254,7 @@ function chatViews(): View[] {
   const narrow = { width: 640, height: 900 };
   const views: View[] = [
     { name: 'chat-new', show: open('') },
-    { name: 'chat-asks', docs: true, show: open('asks') },
+    { name: 'chat-asks', show: open('asks') },
     { name: 'chat-dialogue', show: open('dialogue') },
     { name: 'chat-done', show: open('done') },
     { name: 'chat-failed', show: open('failed') },
