@@ -6730,7 +6730,7 @@ export interface components {
              * @description How many operators have to agree; the settings may ask for more.
              */
             confirmations?: number;
-            /** @description Free-form; context.cwd is the folder it would run in, context.project what it belongs to. */
+            /** @description Free-form; context.cwd is the folder it would run in, context.project what it belongs to, context.task what the user asked for. */
             context?: {
                 [key: string]: unknown;
             };
