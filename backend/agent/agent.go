@@ -195,9 +195,10 @@ type Record struct {
 	Progress *human.TaskProgress `json:"progress,omitempty"` // how a task ended, or is about to be reported
 	Tasks    []human.TaskRun     `json:"tasks,omitempty"`    // of change: the whole plan as it is now
 	Text     string              `json:"text,omitempty"`     // words that go with it
+	Key      string              `json:"key,omitempty"`      // of answer: the sender's name for the message
 	Use      *ToolUse            `json:"use,omitempty"`      // a call that is about to run
 	Done     *CallDone           `json:"done,omitempty"`     // what came of it
-	Outcome  string              `json:"outcome,omitempty"`  // of done: done, failed, refused; of finish: done, failed
+	Outcome  string              `json:"outcome,omitempty"`  // of done and finish: how it ended
 	Spent    *Spent              `json:"spent,omitempty"`    // so far
 	Result   *Result             `json:"result,omitempty"`
 	Cut      *Cut                `json:"cut,omitempty"`
@@ -221,7 +222,7 @@ const (
 	UseRecord      RecordKind = "use"      // Use, Task: before a call
 	DoneRecord     RecordKind = "done"     // Done, Outcome, Task, Spent: after it, or where it did not run
 	FinishRecord   RecordKind = "finish"   // Done, Text, Outcome: the model says that the run is done or failed
-	AnswerRecord   RecordKind = "answer"   // Text, Spent: a message was answered, with this Status
+	AnswerRecord   RecordKind = "answer"   // Text, Key, Spent: a message was answered, with this Status
 	EndRecord      RecordKind = "end"      // Result
 	ResumeRecord   RecordKind = "resume"   // Run: a run that was broken off, or has ended and is not over, continues
 )

@@ -156,9 +156,11 @@ func (e *Engine) execution(r *run, info RunInfo) *execution {
 	return &execution{Engine: e, run: r, work: work{Deps: d, box: e.box, session: info.ID, task: info.Task, spent: r.spent}}
 }
 
+// brokenOff ends the run where it stands, for a time. The journal says so; that of a run that was killed has no end.
 func (x *execution) brokenOff(ctx context.Context, err error) (Result, error) {
 	x.stopped(ctx, "The agent was stopped in the middle of it.")
 	res := x.result(NotDone, EndInterrupted, "The run was broken off; it can be resumed. "+x.soFar())
+	_ = x.keep(ctx, Record{Kind: EndRecord, Result: &res, Spent: x.spentNow()}) // where it cannot be stored, err says why
 	return res, err
 }
 

@@ -720,6 +720,9 @@ func TestInterrupted(t *testing.T) {
 	}
 	equalList(t, "the plan's run", s.office.log, []string{"begin r"}) // it has not failed
 	equalList(t, "the plan was told", s.office.remarks, []string{"stopped r: The agent was stopped in the middle of it."})
+	if last := s.diary.records[len(s.diary.records)-1]; last.Kind != agent.EndRecord || last.Result.Ending != agent.EndInterrupted || last.Result.Over {
+		t.Errorf("the journal ends with %+v", last)
+	}
 	s.model.replies = append([]agent.Reply{{}}, says("Done: it was read."), says("over"))
 	res, err := s.engine().Resume(t.Context(), s.diary.records)
 	if err != nil || res.Status != agent.Done {

@@ -125,7 +125,7 @@ func (r *run) apply(rec Record) {
 // resume takes that the run continues after it was broken off. What had secrets in it that the journal does not have is not
 // done as it stands there.
 func (r *run) resume() {
-	if r.ended != nil && r.final != "" { // it failed
+	if r.ended != nil && r.ended.Ending == EndFailed && r.final != "" {
 		r.final, r.outcome, r.doubted, r.called = "", "", false, ""
 		r.note("A person wants you to try again: see what is different now, and continue.")
 	}

@@ -38,6 +38,9 @@ type session struct {
 	seen     ids
 	said     string // by the user, for the gatekeeper
 	asked    string // the message that has no answer yet
+	sending  string // its key
+	key      string // of the last message that was answered
+	answer   Response
 	answers  int
 	open     []ToolUse // calls of the last reply, until a turn with their results follows
 	results  map[string]CallDone
@@ -79,9 +82,16 @@ func (s *session) apply(rec Record) {
 		if rec.Outcome != "" {
 			s.worked, s.barren = true, 0
 		}
+	case UpdateRecord:
+		if rec.Update.Type == ConversationalResponse {
+			s.answer = Response{Message: rec.Update.Content}
+		}
 	case AnswerRecord:
-		s.asked = ""
+		s.asked, s.key = "", rec.Key
 		s.answers++
+		if s.answer.Status = Status(rec.Text); s.answer.Status == WaitingInput {
+			s.answer.Prompt = s.question
+		}
 	}
 }
 

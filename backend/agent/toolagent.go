@@ -109,6 +109,15 @@ type Message struct {
 	Text    string
 	Session string // of the conversation that it belongs to; empty: a new one
 	New     bool   // the session is to begin with this, unless it is there
+	Key     string // the sender's own name for it: the last message again, of the same key, gets the same answer again
+}
+
+// Sent is a message as a caller sends it.
+type Sent struct {
+	Message string `json:"message"`
+	Session string `json:"session_id,omitempty" doc:"Of the conversation that it belongs to; absent: a new one."`
+	Folder  string `json:"folder,omitempty" doc:"Of a new conversation, from a person: where its tools run, absolute."`
+	Key     string `json:"idempotency_key,omitempty" maxLength:"200" doc:"Your own name for this message: the same key again gets the same answer, and nothing is done twice."`
 }
 
 // Answer answers a message: one that begins a conversation, or the next of one. The Response's status is success
@@ -125,7 +134,11 @@ func (a *ToolAgent) Answer(ctx context.Context, m Message) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	r, err := a.converse(ctx, s, query)
+	r := s.answer
+	if m.Key == "" || m.Key != s.key || s.asked != "" {
+		s.sending = m.Key
+		r, err = a.converse(ctx, s, query)
+	}
 	r.Agent, r.Query, r.SessionID, r.Data.History = a.about.Name, query, s.info.ID, slices.Clone(s.turns)
 	a.close(s)
 	return r, err
@@ -172,8 +185,11 @@ func (a *ToolAgent) begin(ctx context.Context, m Message) (s *session, err error
 	info := RunInfo{
 		ID: m.Session, Agent: a.about.Name, Task: human.OneLine(m.Text, 300), Cwd: a.deps.Cwd, Model: a.deps.Model.Name(), At: a.deps.Now(), By: m.By,
 	}
+	if c := a.deps.Limits.Currency; c != "" { // the limits themselves are of one message
+		info.Limits = &Limits{Currency: c}
+	}
 	if info.ID == "" {
-		info.ID = a.deps.NewID("chat_")
+		info.ID = a.deps.NewID(ConversationPrefix)
 	}
 	if s.log, err = a.store.Begin(info.ID); err != nil {
 		return nil, err
@@ -331,7 +347,7 @@ func (a *ToolAgent) conclude(ctx context.Context, s *session, r Response) (Respo
 	if err := a.tell(ctx, s, u); err != nil {
 		return Response{}, err
 	}
-	return r, a.keep(ctx, s, Record{Kind: AnswerRecord, Text: string(r.Status), Spent: &spent})
+	return r, a.keep(ctx, s, Record{Kind: AnswerRecord, Text: string(r.Status), Key: s.sending, Spent: &spent})
 }
 
 // answerCalls runs the calls of the last reply that nothing has come of, one after the other, and adds the turn with what came of

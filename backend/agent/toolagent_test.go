@@ -134,6 +134,32 @@ func TestWhatItCanDoIsDoneBeforeItAsks(t *testing.T) {
 	equal(t, "the model's last turn", m.last().Text, "故宫")
 }
 
+// A message that is sent again with its key gets the answer that it got, also from another process; the same words with another
+// key, or without one, are said again.
+func TestAMessageWithAKey(t *testing.T) {
+	diaries := &files{all: map[string][]agent.Record{}}
+	m := &script{replies: []agent.Reply{says("好的，请问想听什么歌？"), says("好的，想听周杰伦的哪首歌？"), says("正在播放《晴天》。"), says("下一首是《七里香》。")}}
+	a, _ := talk(t, m, func(d *agent.Deps) { d.Store = diaries })
+	first := handle(t, a, "播放音乐", "")
+	send := func(key string) agent.Response {
+		t.Helper()
+		again, _ := talk(t, m, func(d *agent.Deps) { d.Store = diaries })
+		r, err := again.Answer(t.Context(), agent.Message{Text: "继续", Session: first.SessionID, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	asked := send("a")
+	equal(t, "status", asked.Status, agent.WaitingInput)
+	same := send("a")
+	equal(t, "prompt", same.Prompt, asked.Prompt)
+	equal(t, "status again", same.Status, agent.WaitingInput)
+	equal(t, "turns", len(same.Data.History), len(asked.Data.History))
+	equal(t, "another key", send("b").Message, "正在播放《晴天》。")
+	equal(t, "no key", send("").Message, "下一首是《七里香》。")
+}
+
 func TestSessionsThatAreNotThere(t *testing.T) {
 	c := newClock()
 	ask := calls("ask_user", `{"question":"which?"}`)

@@ -226,8 +226,8 @@ func (m messenger) OpenAgents(context.Context, human.Actor) ([]agent.Profile, er
 }
 
 // Message implements mcp.Messenger.
-func (m messenger) Message(ctx context.Context, by human.Actor, name, message, session string, wait time.Duration) (agent.Response, error) {
+func (m messenger) Message(ctx context.Context, by human.Actor, name string, sent agent.Sent, wait time.Duration) (agent.Response, error) {
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
-	return m.of.Message(ctx, by, name, message, session, "")
+	return m.of.Message(ctx, by, name, sent)
 }

@@ -316,7 +316,7 @@ func (a *App) openTerminals() {
 // openPlans makes what has plans confirmed.
 func (a *App) openPlans() {
 	a.plans = plan.New(plan.Deps{
-		Queue: a.queue, Store: a.store.Plans(), Judge: a.gate.Foresee, Now: time.Now, Log: a.log, NewID: newID,
+		Queue: a.queue, Store: a.store.Plans(), Judge: a.gate.Foresee, Try: plugins.Try, Mask: a.masker.Text, Now: time.Now, Log: a.log, NewID: newID,
 		Options: func() plan.Options { return a.now().Plans() },
 	})
 }

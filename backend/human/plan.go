@@ -126,6 +126,14 @@ type TaskSummary struct {
 	Runs            int        `json:"runs,omitempty" doc:"How many those were."`
 }
 
+// Tried is what came of a command of a plan that an operator had run before answering, confined so that it changes nothing.
+type Tried struct {
+	Output  string    `json:"output" doc:"What it wrote, both streams, secrets masked; the first 64 KB."`
+	Code    int       `json:"exit_code"`
+	Seconds float64   `json:"seconds"`
+	Said    *Sentence `json:"said,omitempty" doc:"Why it was ended, where it was."`
+}
+
 // A PlanAnswer is the part of an answer that plans have beside the words.
 type PlanAnswer struct {
 	Action     PlanAction   `json:"action" enum:"confirm,modify,cancel"`

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,7 +53,49 @@ func (s *Service) judge(ctx context.Context, one *human.TaskSummary, call human.
 			one.Effects = append(one.Effects, e)
 		}
 	}
-	one.Writes = slices.ContainsFunc(v.Effects, changes) || len(v.Effects) == 0 && v.Risk.Level() >= human.HighRisk.Level()
+	if one.Risk.Level() >= human.HighRisk.Level() && len(one.Said) == 0 && len(one.Effects) == 0 {
+		one.Said = []human.Sentence{human.Sayf("Its arguments do not say what it would do, so it counts as dangerous.")}
+	}
+	one.Writes = writes(v)
+}
+
+// writes says whether a call changes something, or may.
+func writes(v human.Verdict) bool {
+	return slices.ContainsFunc(v.Effects, changes) || len(v.Effects) == 0 && v.Risk.Level() >= human.HighRisk.Level()
+}
+
+// Try runs a command of a plan before it is answered, for operators only, where the gatekeeper judges that it only reads; and then
+// confined, so that it changes nothing where that judgment is wrong. Nothing of it is stored. It blocks until the command has ended.
+func (s *Service) Try(ctx context.Context, by human.Actor, session, command string) (human.Tried, error) {
+	op, err := s.find(ctx, by, session)
+	if err != nil {
+		return human.Tried{}, err
+	}
+	q, err := op.PlanQuestion()
+	switch {
+	case err != nil:
+		return human.Tried{}, err
+	case strings.TrimSpace(command) == "":
+		return human.Tried{}, human.BadField("command", "is empty; send the command to try")
+	case !filepath.IsAbs(q.Cwd):
+		return human.Tried{}, human.Errorf(human.Conflict, "the plan names no folder to run in, so its commands cannot be tried")
+	}
+	args, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		return human.Tried{}, human.Wrap(human.Internal, err, "the command cannot be judged")
+	}
+	v, err := s.d.Judge(ctx, human.ToolCall{Tool: "bash", Args: args, Cwd: q.Cwd, SessionID: op.SessionID})
+	if err != nil {
+		return human.Tried{}, err
+	}
+	if writes(v) || v.Risk.Level() >= human.HighRisk.Level() {
+		return human.Tried{}, human.Errorf(human.Denied, "only a command that does nothing but read can be tried, and the gatekeeper does not judge this one so")
+	}
+	tried, err := s.d.Try(ctx, command, q.Cwd)
+	if err == nil {
+		tried.Output = s.d.Mask(tried.Output)
+	}
+	return tried, err
 }
 
 // changes says whether an effect changes anything.

@@ -58,6 +58,9 @@ type Deps struct {
 	// Judge says what a call of a tool would do, with nothing run, logged or asked. A verdict of allow means that the
 	// gatekeeper would not ask.
 	Judge func(ctx context.Context, call human.ToolCall) (human.Verdict, error)
+	// Try runs a command of a shell in a folder, confined so that it changes nothing.
+	Try   func(ctx context.Context, command, folder string) (human.Tried, error)
+	Mask  func(text string) string
 	Now   func() time.Time
 	NewID func(prefix string) string
 	Log   *slog.Logger

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -32,8 +33,8 @@ func systemEnvironment(string) []string { return nil }
 // confine takes from this thread what the plug-in may not have, and tells the process beside it by the socket beside
 // what it needs to count processes. The order counts: what is given up first must not be needed later.
 func confine(j jail, beside int) error {
-	if err := os.Chdir(j.Working); err != nil {
-		return fmt.Errorf("its working folder: %w", err)
+	if err := os.Chdir(cmp.Or(j.Start, j.Working)); err != nil {
+		return fmt.Errorf("its folder: %w", err)
 	}
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 10) // the operator's own work goes first
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -255,6 +256,7 @@ var refusedCalls = []uintptr{
 	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
 	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SYSLOG,
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SEMGET, unix.SYS_MSGGET, unix.SYS_MQ_OPEN,
+	unix.SYS_TRUNCATE, // Landlock knows it from its third version on
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
 	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,

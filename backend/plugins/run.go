@@ -36,8 +36,9 @@ const (
 // A jail is what one run of a plug-in is allowed. It goes to the child as JSON.
 type jail struct {
 	Command  []string `json:"command"`
-	Folder   string   `json:"folder"`  // the plug-in's own, to be read
-	Working  string   `json:"working"` // to be read and written; the current folder
+	Folder   string   `json:"folder"`          // the plug-in's own, to be read
+	Working  string   `json:"working"`         // to be read and written
+	Start    string   `json:"start,omitempty"` // the current folder; empty: Working
 	Env      []string `json:"env"`
 	Seconds  uint64   `json:"seconds"` // of a processor, for each process
 	Memory   uint64   `json:"memory"`  // bytes

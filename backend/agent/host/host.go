@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -25,7 +27,7 @@ import (
 )
 
 const (
-	idle      = 10 * time.Minute // after which a process without a message ends
+	idle      = 10 * time.Minute // after which a process without a message ends, and an answer that its sender does not ask for is forgotten
 	beginning = time.Minute      // until a process can take messages, or a run has begun
 	lookEvery = 50 * time.Millisecond
 	lastWords = 4 << 10 // bytes of what a process said at its end
@@ -34,7 +36,7 @@ const (
 
 // Journals are those of runs and conversations; runs.Store is one.
 type Journals interface {
-	// List returns the newest runs, or conversations, as the prefix of their ids says; newest first.
+	// List returns the latest runs, or conversations, as the prefix of their ids says; that of the latest record first.
 	List(ctx context.Context, prefix string, most int) ([]agent.RunView, error)
 	// Read returns one and its updates after the first so many. Where there are none it waits for one, at most for the time given.
 	Read(ctx context.Context, id string, after int, wait time.Duration) (agent.RunUpdates, error)
@@ -75,7 +77,7 @@ func New(d Deps) *Host { return &Host{d: d, all: map[place]*worker{}, jobs: map[
 // Agents are those that there are.
 func (h *Host) Agents() ([]agent.Profile, error) { return h.d.Agents() }
 
-// List returns the newest runs, or conversations, newest first; as Journals.
+// List returns the latest runs, or conversations; as Journals.
 func (h *Host) List(ctx context.Context, prefix string, most int) ([]agent.RunView, error) {
 	return h.d.Runs.List(ctx, prefix, most)
 }
@@ -87,14 +89,16 @@ func (h *Host) Read(ctx context.Context, id string, after int, wait time.Duratio
 
 // Message has an agent answer a message, as agent.ToolAgent.Answer does, in a folder; of a session that is the session's. by is who
 // sends it: only open agents take messages of other agents. It blocks until the answer, or until ctx ends: then the agent continues,
-// the Response has the session's id and the status working, and the same message of the session waits for the answer again. Errors
-// are of package human: Conflict for another message of a session that is working.
-func (h *Host) Message(ctx context.Context, by human.Actor, name, message, session, folder string) (agent.Response, error) {
+// the Response has the session's id and the status working, and the same message of the session waits for the answer again, which is
+// kept for it for ten minutes. A message with a key gets the same answer whenever it is sent again, until another one is answered.
+// Errors are of package human: Conflict for another message of a session that is working.
+func (h *Host) Message(ctx context.Context, by human.Actor, name string, sent agent.Sent) (agent.Response, error) {
 	who, err := h.find(name)
 	if err != nil {
 		return agent.Response{}, err
 	}
-	m := agent.Message{Text: strings.TrimSpace(message), Session: session}
+	m := agent.Message{Text: strings.TrimSpace(sent.Message), Session: sent.Session, Key: sent.Key}
+	folder := sent.Folder
 	if m.Text == "" {
 		return agent.Response{}, human.BadField("message", "is empty; say what is to be done")
 	}
@@ -110,6 +114,9 @@ func (h *Host) Message(ctx context.Context, by human.Actor, name, message, sessi
 			return agent.Response{}, err
 		}
 		m.Session, m.New = h.d.NewID(agent.ConversationPrefix), true
+		if m.Key != "" { // the same message again finds the conversation that it began
+			m.Session = agent.ConversationPrefix + keyed(string(by.Role), by.Name, who.Name, m.Key)
+		}
 	} else if folder, err = h.folderOf(ctx, m); err != nil {
 		return agent.Response{}, err
 	}
@@ -119,11 +126,7 @@ func (h *Host) Message(ctx context.Context, by human.Actor, name, message, sessi
 	}
 	select {
 	case <-j.done:
-		h.mu.Lock()
-		if h.jobs[m.Session] == j {
-			delete(h.jobs, m.Session)
-		}
-		h.mu.Unlock()
+		h.release(j)
 		return j.response, j.err
 	case <-ctx.Done():
 		return agent.Response{Agent: who.Name, Status: agent.Working, Query: m.Text, SessionID: m.Session, Data: agent.ResponseData{History: []agent.Turn{}}}, nil
@@ -169,7 +172,7 @@ func (h *Host) job(p place, m agent.Message) (*job, error) {
 		switch {
 		case j.message.By != m.By:
 			return nil, human.Errorf(human.NotFound, "session %q is not known here: check the id, or send the message without one to start a new session", human.OneLine(m.Session, 80))
-		case j.message.Text == m.Text:
+		case j.message.Text == m.Text && (!over || j.message.Key == m.Key):
 			return j, nil
 		case !over:
 			return nil, human.Errorf(human.Conflict, "session %s is still answering another message; wait for that answer", m.Session)
@@ -182,11 +185,32 @@ func (h *Host) job(p place, m agent.Message) (*job, error) {
 	j := &job{place: p, message: m, stop: stop, done: make(chan struct{})}
 	h.jobs[m.Session] = j
 	h.work.Go(func() {
-		defer close(j.done)
 		defer stop()
 		j.response, j.err = h.answer(ctx, p, m)
+		h.over(j)
 	})
 	return j, nil
+}
+
+// over keeps an answer for its sender, for a time.
+func (h *Host) over(j *job) {
+	close(j.done)
+	time.AfterFunc(idle, func() { h.release(j) })
+}
+
+// release forgets an answer that was returned, or that its sender has not asked for again.
+func (h *Host) release(j *job) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.jobs[j.message.Session] == j {
+		delete(h.jobs, j.message.Session)
+	}
+}
+
+// keyed is the part of an id that stands for what its parts name.
+func keyed(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }
 
 // answer has a message answered by the process for its place. One that ends in the middle of it is started again, once: the

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -293,19 +294,21 @@ type outline struct {
 
 type span struct{ from, to int64 }
 
-// List returns the newest runs, or conversations, as the prefix of their ids says; newest first, by their beginnings.
+// List returns the latest runs, or conversations, as the prefix of their ids says; that of the latest record first.
 func (s *Store) List(ctx context.Context, prefix string, most int) ([]agent.RunView, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, human.Wrap(human.Unavailable, err, "the folder of runs %s cannot be read", s.dir)
 	}
-	var found []string
+	last := map[string]time.Time{}
 	for _, e := range entries {
 		if id, ok := strings.CutSuffix(e.Name(), extension); ok && strings.HasPrefix(id, prefix) && ids.MatchString(id) && e.Type().IsRegular() {
-			found = append(found, id)
+			if info, err := e.Info(); err == nil { // else it was removed meanwhile
+				last[id] = info.ModTime()
+			}
 		}
 	}
-	slices.SortFunc(found, func(a, b string) int { return cmp.Compare(b, a) })
+	found := slices.SortedFunc(maps.Keys(last), func(a, b string) int { return cmp.Or(last[b].Compare(last[a]), cmp.Compare(b, a)) })
 	var list []agent.RunView
 	for _, id := range found[:min(len(found), max(most, 0))] {
 		if ctx.Err() != nil {

@@ -361,17 +361,22 @@ func TestARunThatGoesOn(t *testing.T) {
 	}
 }
 
-func TestTheNewestFirst(t *testing.T) {
-	s := runs.New(t.TempDir())
-	for _, id := range []string{"run_a", "run_c", "run_b"} {
+func TestTheLatestFirst(t *testing.T) {
+	dir := t.TempDir()
+	s := runs.New(dir)
+	for i, id := range []string{"run_a", "run_c", "run_b"} {
 		j := create(t, s, id)
 		add(t, j, begin(id))
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
+		at := time.Date(2026, 11, 21, 12, i, 0, 0, time.UTC)
+		if err := os.Chtimes(filepath.Join(dir, id+".jsonl"), at, at); err != nil {
+			t.Fatal(err)
+		}
 	}
 	list, err := s.List(t.Context(), "run_", 2)
-	if err != nil || len(list) != 2 || list[0].ID != "run_c" || list[1].ID != "run_b" || list[0].State != agent.Idle {
+	if err != nil || len(list) != 2 || list[0].ID != "run_b" || list[1].ID != "run_c" || list[0].State != agent.Idle {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

@@ -245,6 +245,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/plans/{session_id}/progress", runs("/progress"), text(`{"task_id":"t1","state":"running"}`), 401, 200, 404, 403},
 		{"POST /api/plans/{session_id}/orders", runs("/orders"), text(`{"order":"pause"}`), 401, 403, 403, 200},
 		{"POST /api/plans/{session_id}/assess", text("/api/plans/ours/assess"), text(`{"tasks":[{"description":"x"}]}`), 401, 403, 403, 200},
+		{"POST /api/plans/{session_id}/try", text("/api/plans/ours/try"), text(`{"command":"ls"}`), 401, 403, 403, 409}, // it names no folder
 		{"GET /api/plans/{session_id}/history", text("/api/plans/ours/history"), nil, 401, 403, 403, 200},
 		{"GET /api/plan-confirming", nil, nil, 401, 200, 200, 200},
 		{"GET /api/plan-presets", nil, nil, 401, 200, 200, 200},

@@ -329,7 +329,22 @@ func (s *Server) view(by human.Actor, op human.Operation) *Operation {
 		p := s.deps.Queue.PresenceOf(op.ID)
 		v.Presence = &p
 	}
+	if by.Role == human.Operator && op.Together && !op.State.Terminal() {
+		v.Known = s.operatorsKnown()
+	}
 	return v
+}
+
+// operatorsKnown is how many operators could answer: the desktop's, those who signed in, and those of phones.
+func (s *Server) operatorsKnown() int {
+	names := s.sessions.names()
+	names[s.deps.Operator] = true
+	if s.phones != nil {
+		for _, d := range s.phones.paired() {
+			names[d.Operator] = true
+		}
+	}
+	return len(names)
 }
 
 func (s *Server) views(by human.Actor, ops []human.Operation) []Operation {

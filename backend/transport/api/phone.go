@@ -211,6 +211,16 @@ func (p *phoneDoor) load() error {
 	return nil
 }
 
+// paired are the phones that can come in; none where they cannot be read.
+func (p *phoneDoor) paired() []human.Device {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.load() != nil {
+		return nil
+	}
+	return slices.Clone(p.devices)
+}
+
 // doubted marks all devices of a list that was changed while Deskbell did not run, and tells the operators.
 func (p *phoneDoor) doubted(list []human.Device) error {
 	for i := range list {

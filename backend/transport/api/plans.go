@@ -19,6 +19,7 @@ type Plans interface {
 	Progress(ctx context.Context, by human.Actor, session string, p human.TaskProgress, wait time.Duration) (plan.Standing, error)
 	Order(ctx context.Context, by human.Actor, session string, o human.Order) (plan.Status, error)
 	Assess(ctx context.Context, by human.Actor, session string, tasks []human.Task) (human.TasksSummary, error)
+	Try(ctx context.Context, by human.Actor, session, command string) (human.Tried, error)
 	History(ctx context.Context, by human.Actor, session string) (plan.History, error)
 	Presets(ctx context.Context, by human.Actor) ([]plan.Preset, error)
 	PutPreset(ctx context.Context, by human.Actor, p plan.Preset) (plan.Preset, error)
@@ -59,6 +60,10 @@ type (
 		Session string `path:"session_id" doc:"The session's id, or the operation's."`
 		payload[PlanTasks]
 	}
+	planCommand struct {
+		Session string `path:"session_id" doc:"The session's id, or the operation's."`
+		payload[PlanCommand]
+	}
 	presetInput struct {
 		ID string `path:"id" doc:"The preset's id."`
 	}
@@ -68,6 +73,10 @@ type (
 	// PlanTasks are tasks to be looked at.
 	PlanTasks struct {
 		Tasks []human.Task `json:"tasks"`
+	}
+	// A PlanCommand is a command to try.
+	PlanCommand struct {
+		Command string `json:"command" doc:"Of a shell, to be run in the plan's folder."`
 	}
 	// Presets are lists of tasks to put into plans.
 	Presets struct {
@@ -151,6 +160,11 @@ func (s *Server) plans(c catalogue) {
 		func(ctx context.Context, x *exchange, in *planTasks) (*answer[*human.TasksSummary], error) {
 			sum, err := p.Assess(ctx, x.by, in.Session, in.JSON.Tasks)
 			return ok(&sum, err)
+		})
+	add(c, route{http.MethodPost, one + "/try", "tryCommand", "Run a command that only reads, before the plan is answered; confined, so that it changes nothing", operators, 0},
+		func(ctx context.Context, x *exchange, in *planCommand) (*answer[*human.Tried], error) {
+			tried, err := p.Try(ctx, x.by, in.Session, in.JSON.Command)
+			return ok(&tried, err)
 		})
 	add(c, route{http.MethodGet, one + "/history", "getPlanHistory", "What was decided for plans like this one", operators, 0},
 		func(ctx context.Context, x *exchange, in *planInput) (*answer[*plan.History], error) {

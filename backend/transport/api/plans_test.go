@@ -3,9 +3,11 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,6 +25,10 @@ func (h *fixture) openPlans(d *Deps) {
 	h.planning = plan.Options{Confirm: true, Timeout: time.Minute, Modify: true}
 	d.Plans = plan.New(plan.Deps{
 		Queue: h.queue, Store: h.store.Plans(), Judge: h.gate.Foresee, Now: time.Now, Log: d.Log,
+		Try: func(_ context.Context, command, folder string) (human.Tried, error) {
+			return human.Tried{Output: folder + "$ " + command + ": hunter2"}, nil
+		},
+		Mask:  func(text string) string { return strings.ReplaceAll(text, "hunter2", "•••") },
 		NewID: func(prefix string) string { return fmt.Sprint(prefix, n.Add(1)) },
 		Options: func() plan.Options {
 			h.planMu.Lock()
@@ -40,8 +46,8 @@ func (oneRun) Agents() ([]reference.Profile, error) {
 	return []reference.Profile{{Name: reference.ReferenceAgent}, {Name: "music", Open: true}}, nil
 }
 
-func (oneRun) Message(_ context.Context, by human.Actor, name, message, session, _ string) (reference.Response, error) {
-	return reference.Response{Agent: name, Query: message, SessionID: cmp.Or(session, "chat_1"), Message: string(by.Role), Status: reference.Success}, nil
+func (oneRun) Message(_ context.Context, by human.Actor, name string, sent reference.Sent) (reference.Response, error) {
+	return reference.Response{Agent: name, Query: sent.Message, SessionID: cmp.Or(sent.Session, "chat_1"), Message: string(by.Role), Status: reference.Success}, nil
 }
 
 func (oneRun) Start(context.Context, string, string, string) (string, error) { return "run_2", nil }
@@ -156,6 +162,30 @@ func TestAPlanOverREST(t *testing.T) {
 	h.send("POST", "/api/plans/s1/orders", h.op, `{"order":"stop"}`, nil).problem(409, "finished")
 }
 
+// Before a plan is answered, what only reads can be tried; what the gatekeeper does not judge so is not run.
+func TestCommandsOfAPlanAreTried(t *testing.T) {
+	h := openFixture(t, nil)
+	bot := h.agent("bot")
+	h.send("POST", "/api/plans", bot, `{"session_id":"s1",`+twoTasks+`,"context":{"cwd":"/srv/shop"}}`, nil)
+	try := func(command string) reply {
+		body, err := json.Marshal(PlanCommand{command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h.send("POST", "/api/plans/s1/try", h.op, string(body), nil)
+	}
+	for _, reads := range []string{"git log -3", "ls -la", "cat README.md | wc -l", "grep -rn TODO ."} {
+		var tried human.Tried
+		if try(reads).into(&tried); tried.Output != "/srv/shop$ "+reads+": •••" {
+			t.Errorf("%s: %+v", reads, tried)
+		}
+	}
+	for _, changes := range []string{"rm a", "echo x > a", "make", "python3 a.py", "git push", "kubectl apply -f a.yaml", "curl -X POST https://example.org", "cat a | sh", "$X", "ls; rm a"} {
+		try(changes).problem(403, "only a command that does nothing but read")
+	}
+	try(" ").problem(422, "command")
+}
+
 // That the end of a plan was read is noted once it has left: until then the same plan joins it, and then it is asked anew.
 func TestTheEndOfAPlanIsReadOnceItHasLeft(t *testing.T) {
 	h := openFixture(t, nil)
@@ -244,6 +274,11 @@ func TestOperatorsByName(t *testing.T) {
 	st := h.submitted(bot, "s")
 	if st.Needs != 2 {
 		t.Errorf("needs %d", st.Needs)
+	}
+	for who, known := range map[string]int{h.op: 2, mei.Token: 2, bot: 0} {
+		if op := h.get("/api/human/operations/"+string(st.OperationID), who).operation(200); op.Known != known {
+			t.Errorf("%d operators are known, want %d", op.Known, known)
+		}
 	}
 	// Each has a draft of their own, and none is lost to the other's.
 	save := func(who, words string) Operation {

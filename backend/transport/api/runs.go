@@ -13,7 +13,7 @@ import (
 // host.Host is one. Errors are of package human.
 type Host interface {
 	Agents() ([]reference.Profile, error)
-	Message(ctx context.Context, by human.Actor, name, message, session, folder string) (reference.Response, error)
+	Message(ctx context.Context, by human.Actor, name string, sent reference.Sent) (reference.Response, error)
 	Start(ctx context.Context, name, task, folder string) (id string, err error)
 	Resume(ctx context.Context, id string) error
 	Stop(id string) error
@@ -48,11 +48,7 @@ type (
 		Agents []reference.Profile `json:"agents"`
 	}
 	// An AgentMessage is what an agent is to answer.
-	AgentMessage struct {
-		Message string `json:"message"`
-		Session string `json:"session_id,omitempty" doc:"Of the conversation that it belongs to; absent: a new one."`
-		Folder  string `json:"folder,omitempty" doc:"Of a new conversation, from a person: where its tools run, absolute."`
-	}
+	AgentMessage struct{ reference.Sent }
 	// An AgentAnswer is what an agent makes of a message.
 	AgentAnswer struct{ reference.Response }
 	// A RunTask is what an agent is to do.
@@ -89,7 +85,7 @@ func (s *Server) runs(c catalogue) {
 				defer stop()
 				ctx = short
 			}
-			r, err := h.Message(ctx, x.by, in.Name, in.JSON.Message, in.JSON.Session, in.JSON.Folder)
+			r, err := h.Message(ctx, x.by, in.Name, in.JSON.Sent)
 			if err == nil && r.Status == reference.Working {
 				return &answer[*AgentAnswer]{http.StatusAccepted, &AgentAnswer{r}}, nil
 			}

@@ -126,6 +126,20 @@ func (s *sessions) newCode(name string, means Means, terminal string) (word stri
 	return code[:5] + "-" + code[5:], ended
 }
 
+// names are those of operators that have a session, or a code for one.
+func (s *sessions) names() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names := map[string]bool{}
+	for _, i := range s.codes {
+		names[i.name] = true
+	}
+	for _, o := range s.tokens {
+		names[o.name] = true
+	}
+	return names
+}
+
 // forget makes a code useless that no one was shown.
 func (s *sessions) forget(code string) {
 	s.mu.Lock()

@@ -13,6 +13,7 @@ import (
 type Operation struct {
 	human.Operation
 	Presence *queue.Presence `json:"presence,omitempty" doc:"Whether its agent still waits. For operators, while the operation is open or its end undelivered."`
+	Known    int             `json:"operators_known,omitempty" doc:"Of an open plan that several have to confirm, for operators: how many are known here, by a session or a phone."`
 }
 
 // appendTo keeps the exact bytes of details and context.

@@ -20,15 +20,11 @@ func (c *Client) Agents(ctx context.Context) ([]agent.Profile, error) {
 	return list.Agents, err
 }
 
-// Message has an agent answer a message, in a session or, without one, in a new one. It blocks until the answer, at the longest for
-// wait (or MaxWait): the status is working then, and the same message of the session waits for the answer again.
-func (c *Client) Message(ctx context.Context, name, message, session string, wait time.Duration) (r agent.Response, err error) {
+// Message has an agent answer a message. It blocks until the answer, at the longest for wait (or MaxWait): the status is working
+// then, and the same message of the session waits for the answer again.
+func (c *Client) Message(ctx context.Context, name string, sent agent.Sent, wait time.Duration) (r agent.Response, err error) {
 	ctx, query, cancel := held(ctx, max(wait, time.Millisecond))
 	defer cancel()
-	in := struct {
-		Message string `json:"message"`
-		Session string `json:"session_id,omitempty"`
-	}{message, session}
-	_, err = c.call(ctx, http.MethodPost, "/api/agent/"+url.PathEscape(name)+"/messages?"+query.Encode(), in, &r)
+	_, err = c.call(ctx, http.MethodPost, "/api/agent/"+url.PathEscape(name)+"/messages?"+query.Encode(), sent, &r)
 	return r, err
 }

@@ -22,19 +22,20 @@ type Messenger interface {
 	OpenAgents(ctx context.Context, by human.Actor) ([]agent.Profile, error)
 	// Message blocks until the answer, at the longest for wait: the status is working then, and the same message of the session waits
 	// for the answer again.
-	Message(ctx context.Context, by human.Actor, name, message, session string, wait time.Duration) (agent.Response, error)
+	Message(ctx context.Context, by human.Actor, name string, sent agent.Sent, wait time.Duration) (agent.Response, error)
 }
 
 // messageArguments are a call's, as sent.
 type messageArguments struct {
-	Agent, Message, SessionID string
-	WaitSeconds               *number
+	Agent, Message, SessionID, IdempotencyKey string
+	WaitSeconds                               *number
 }
 
 var messageProperties = []property[messageArguments]{
 	{"agent", describe("string", "Its name."), func(a *messageArguments) any { return &a.Agent }},
 	{"message", describe("string", "What it is to do, or your answer to what it asked."), func(a *messageArguments) any { return &a.Message }},
 	{"session_id", describe("string", "Of the conversation; leave it out to begin one."), func(a *messageArguments) any { return &a.SessionID }},
+	{"idempotency_key", describe("string", "Your own name for the message: the same key again gets the same answer."), func(a *messageArguments) any { return &a.IdempotencyKey }},
 	{"wait_seconds", describe("number", "Wait at most this long; the answer is then to be asked for again."), func(a *messageArguments) any { return &a.WaitSeconds }},
 }
 
@@ -98,7 +99,7 @@ func (c *call) messaged(ctx context.Context, a messageArguments) (r agent.Respon
 		over:     func() bool { return r.Status != agent.Working },
 		standing: func() string { return a.Agent + " is working" },
 		wait: func(ctx context.Context, most time.Duration) error {
-			now, err := c.opts.Agents.Message(ctx, c.by, a.Agent, a.Message, r.SessionID, most)
+			now, err := c.opts.Agents.Message(ctx, c.by, a.Agent, agent.Sent{Message: a.Message, Session: r.SessionID, Key: a.IdempotencyKey}, most)
 			if err == nil {
 				r = now
 			}

@@ -110,6 +110,6 @@ func (r remote) OpenAgents(ctx context.Context, _ human.Actor) ([]agent.Profile,
 }
 
 // Message implements Messenger.
-func (r remote) Message(ctx context.Context, _ human.Actor, name, message, session string, wait time.Duration) (agent.Response, error) {
-	return r.Client.Message(ctx, name, message, session, wait)
+func (r remote) Message(ctx context.Context, _ human.Actor, name string, sent agent.Sent, wait time.Duration) (agent.Response, error) {
+	return r.Client.Message(ctx, name, sent, wait)
 }

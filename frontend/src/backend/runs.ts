@@ -60,7 +60,7 @@ export class ChatsApi extends Journals {
    * Has an agent answer a message; of a conversation, or of a new one in a folder. Returns with the answer, however long it takes; with
    * `wait` after so many seconds at the latest, then with the status working. The same message again waits on.
    */
-  send(agent: string, message: { message: string; session_id?: string; folder?: string }, wait?: number): Promise<AgentAnswer> {
+  send(agent: string, message: { message: string; session_id?: string; folder?: string; idempotency_key?: string }, wait?: number): Promise<AgentAnswer> {
     return call(this.to, 'POST', `/api/agent/${encodeURIComponent(agent)}/messages` + search({ wait }), message);
   }
 }

@@ -1871,6 +1871,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/plans/{session_id}/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a command that only reads, before the plan is answered; confined, so that it changes nothing
+         * @description For: operator.
+         */
+        post: operations["tryCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/receipts/audit": {
         parameters: {
             query?: never;
@@ -3040,6 +3060,8 @@ export interface components {
         AgentMessage: {
             /** @description Of a new conversation, from a person: where its tools run, absolute. */
             folder?: string;
+            /** @description Your own name for this message: the same key again gets the same answer, and nothing is done twice. */
+            idempotency_key?: string;
             message: string;
             /** @description Of the conversation that it belongs to; absent: a new one. */
             session_id?: string;
@@ -5262,6 +5284,11 @@ export interface components {
             /** @enum {string} */
             on_timeout: "mark" | "cancel";
             operation_id: string;
+            /**
+             * Format: int64
+             * @description Of an open plan that several have to confirm, for operators: how many are known here, by a session or a phone.
+             */
+            operators_known?: number;
             overdue: boolean;
             /** @description Of one task of a plan, which is confirmed by itself: the plan. */
             part_of?: string;
@@ -5500,6 +5527,10 @@ export interface components {
             tasks?: components["schemas"]["Task"][];
             /** @description Of modify with tasks: what they come to. */
             tasks_summary?: components["schemas"]["TasksSummary"];
+        };
+        PlanCommand: {
+            /** @description Of a shell, to be run in the plan's folder. */
+            command: string;
         };
         PlanRun: {
             /** @description What operators ordered meanwhile, in order. */
@@ -7180,6 +7211,16 @@ export interface components {
             was?: {
                 [key: string]: unknown;
             };
+        };
+        Tried: {
+            /** Format: int64 */
+            exit_code: number;
+            /** @description What it wrote, both streams, secrets masked; the first 64 KB. */
+            output: string;
+            /** @description Why it was ended, where it was. */
+            said?: components["schemas"]["Sentence"];
+            /** Format: double */
+            seconds: number;
         };
         Tries: {
             /**
@@ -10954,6 +10995,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tryCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id, or the operation's. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanCommand"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tried"];
                 };
             };
             /** @description An error; nothing was changed. */

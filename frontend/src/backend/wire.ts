@@ -173,8 +173,6 @@ export interface PlanQuestion {
   options: PlanAction[];
   /** How many operators have to agree. */
   confirmations: number;
-  /** How many operators could confirm it; absent where that is not known. */
-  operators_known?: number;
   /** Who all have to be among them. */
   operators?: string[];
   cwd?: string;

@@ -33,6 +33,7 @@ export class Conversation extends Reading {
   });
   /** The message continues one that was stopped, which is in the journal. */
   #again = $state(false);
+  #key = '';
 
   constructor(
     private readonly app: Of,
@@ -98,8 +99,10 @@ export class Conversation extends Reading {
     this.#before = this.updates.length;
     this.#again = again;
     this.#halted = false;
+    // Again: for what was stopped, or did not come back. With the same key what came of it is not done twice.
+    if (!again) this.#key = `${Date.now()}.${Math.random()}`;
     try {
-      if (this.id) await this.at.send(this.agent, { message: words, session_id: this.id });
+      if (this.id) await this.at.send(this.agent, { message: words, session_id: this.id, idempotency_key: this.#key });
       else await this.#begin(words);
       return true;
     } catch (error) {
@@ -117,9 +120,9 @@ export class Conversation extends Reading {
   /** The first message: its id comes with the answer, so that is not waited for; the same message again joins it. */
   async #begin(words: string): Promise<void> {
     const folder = this.folder.trim();
-    const first = await this.at.send(this.chosen, { message: words, ...(folder && { folder }) }, 1);
+    const first = await this.at.send(this.chosen, { message: words, idempotency_key: this.#key, ...(folder && { folder }) }, 1);
     this.#move(first.session_id);
-    if (first.status === 'working') await this.at.send(this.chosen, { message: words, session_id: first.session_id });
+    if (first.status === 'working') await this.at.send(this.chosen, { message: words, session_id: first.session_id, idempotency_key: this.#key });
   }
 
   /** Takes what is typed along to another id. */

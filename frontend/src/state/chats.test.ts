@@ -37,6 +37,7 @@ class Room {
   readonly app = { api: this.api, operations: new Operations(this.api), unsent: this.unsent };
 }
 
+const key = expect.stringMatching(/.{8}/) as string;
 let room: Room;
 beforeEach(() => (room = new Room()));
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
@@ -63,7 +64,7 @@ describe('a conversation', () => {
     expect([chat.state, chat.pending, chat.text]).toEqual(['working', '播放音乐', '']);
     room.answer(answer('working'));
     await settle();
-    expect(room.sent).toEqual([[{ message: '播放音乐', folder: '/srv' }, 1], [{ message: '播放音乐', session_id: 'chat_1' }, undefined]]);
+    expect(room.sent).toEqual([[{ message: '播放音乐', folder: '/srv', idempotency_key: key }, 1], [{ message: '播放音乐', session_id: 'chat_1', idempotency_key: key }, undefined]]);
     await look(chat, [update({ content: '播放音乐' })], { alive: true });
     expect([chat.state, chat.pending]).toEqual(['working', '']);
     await look(chat, [update({ content: '播放音乐' }), asks]);
@@ -102,8 +103,10 @@ describe('a conversation', () => {
     await sending;
     await look(chat, [asks, update({ content: '晴天' })]);
     expect([room.stopped, chat.state, chat.refused, chat.text]).toEqual([['chat_1'], 'stopped', '', '']);
+    const first = room.sent.at(-1);
     void chat.again();
-    expect([room.sent.at(-1)?.[0], chat.state, chat.pending]).toEqual([{ message: '晴天', session_id: 'chat_1' }, 'working', '']);
+    expect(room.sent.at(-1)).toEqual(first); // with its key
+    expect([room.sent.at(-1)?.[0], chat.state, chat.pending]).toEqual([{ message: '晴天', session_id: 'chat_1', idempotency_key: key }, 'working', '']);
   });
 
   it('that has expired takes no more, and keeps what was written', async () => {

@@ -324,8 +324,11 @@ export class Plan implements Controller {
     return { n: Math.max(0, ...keys.map((key) => keys.filter((other) => other === key).length)), all };
   });
 
-  /** Whether more have to agree than there are operators. */
-  readonly short = $derived.by<boolean>(() => this.question?.operators_known !== undefined && this.question.operators_known < this.counted.all);
+  /** How many operators there are, where more have to agree than that. */
+  readonly short = $derived.by<number | undefined>(() => {
+    const known = this.opened.op?.operators_known;
+    return known !== undefined && known < this.counted.all ? known : undefined;
+  });
 
   /** What can be done, as commands. What is dangerous has no key of one stroke. */
   commands(): Command[] {

@@ -119,8 +119,8 @@ describe('a plan on the table', () => {
   });
 
   it('warns where more have to agree than there are operators', () => {
-    const short = (details: object): boolean => table(details).plan.short;
-    expect([short({ confirmations: 3, operators_known: 2 }), short({ confirmations: 2, operators_known: 2 }), short({ confirmations: 3 }), short({ operators: ['a', 'b'], operators_known: 1 })]).toEqual([true, false, false, true]);
+    const short = (details: object, known?: number): number | undefined => table(details, { operators_known: known }).plan.short;
+    expect([short({ confirmations: 3 }, 2), short({ confirmations: 2 }, 2), short({ confirmations: 3 }), short({ operators: ['a', 'b'] }, 1)]).toEqual([2, undefined, undefined, 1]);
   });
 
   it('keeps what was sent on the table while others still have to agree', async () => {
