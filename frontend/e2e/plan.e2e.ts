@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import type { Task } from './support/plans';
 import { Server, type Agent, type Caller } from './support/server';
@@ -429,6 +432,46 @@ test('a command is edited as the text it is', async ({ app, planner }) => {
   await app.button('Keep').click();
   await app.press(`${mod}+Enter`);
   expect((await planner.answer(id)).tasks[0]?.args).toEqual({ command: 'grep "b" x\\y', timeout: 3 });
+});
+
+test('a command that only reads is tried before the plan is answered, and changes nothing', async ({ app, planner }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'deskbell-try-'));
+  await writeFile(join(folder, 'api.log'), 'ok\nERROR one\nERROR two\ntoken=ghp_0123456789abcdefghijklmnopqrstuvwxyz\n\u202eevil\n');
+  const id = await planner.submit([mild[1]!, { id: 'c', description: 'Show it', tool_name: 'bash', args: { command: 'cat api.log; ls nothing' } }, ...grave.slice(2)], { context: { cwd: folder } });
+  await app.open();
+  await app.openOperation(id);
+  const attempt = (task: string) => row(app, task).getByRole('button', { name: 'Try', exact: true });
+  await expect(attempt('x')).toHaveCount(0);
+  await attempt('b').click();
+  await expect(row(app, 'b')).toContainText('Ended with exit code 0. Nothing was changed.');
+  await expect(row(app, 'b').locator('.out')).toHaveText('2');
+  await attempt('c').focus();
+  await app.press('Enter');
+  await expect(row(app, 'c')).toContainText('Ended with exit code 2');
+  await expect(row(app, 'c').locator('.out')).toContainText('ERROR two');
+  await expect(row(app, 'c').locator('.out')).toContainText('U+202E');
+  await expect(row(app, 'c').locator('.out')).not.toContainText('ghp_');
+  await accessibleInBothThemes(app.page);
+  // Another command is another try.
+  await name(app, 'b').click();
+  await field(app, 'command').fill('touch new');
+  await app.button('Keep').click();
+  await expect(row(app, 'b').locator('.out')).toHaveCount(0);
+  expect(await readdir(folder)).toEqual(['api.log']);
+  expect((await planner.status(id)).status).toBe('pending');
+  await rm(folder, { recursive: true });
+});
+
+test('a plan that more have to confirm than there are operators says so', async ({ app, planner, server }) => {
+  const id = await planner.submit(mild, { confirmations: 2 });
+  await app.open();
+  await app.openOperation(id);
+  const box = app.page.getByRole('region', { name: 'Confirmations' });
+  await expect(box.getByRole('status')).toContainText('only 1 operator');
+  await operator(server, 'Ada');
+  await app.page.reload();
+  await expect(box).toContainText('0 of 2');
+  await expect(box.getByRole('status')).toHaveCount(0);
 });
 
 test('a plan is sent back with words instead', async ({ app, planner }) => {

@@ -1,5 +1,5 @@
 import { call, search, type Connection } from './http';
-import type { GivenOrder, Order, PastPlan, PlanHistory, PlanResponse, PlanRun, PlanView, PlanStatistics, Preset, Task, TasksSummary, TaskSummary, UsualChange } from '../lib/planwire';
+import type { GivenOrder, Order, PastPlan, PlanHistory, PlanResponse, PlanRun, PlanView, PlanStatistics, Preset, Task, TasksSummary, TaskSummary, Tried, UsualChange } from '../lib/planwire';
 
 /** The calls about agents' plans. A plan goes by its operation's id. Each throws a Problem and nothing else. */
 export class PlansApi {
@@ -19,6 +19,11 @@ export class PlansApi {
   async assess(id: string, tasks: Task[]): Promise<TasksSummary> {
     const summary = await call<Omit<TasksSummary, 'tasks'> & { tasks: TaskSummary[] | null }>(this.to, 'POST', of(id, '/assess'), { tasks });
     return { ...summary, tasks: summary.tasks ?? [] };
+  }
+
+  /** Runs a command of it that only reads, confined so that it changes nothing. */
+  try(id: string, command: string): Promise<Tried> {
+    return call(this.to, 'POST', of(id, '/try'), { command });
   }
 
   /** What was decided for plans like this one. */

@@ -165,6 +165,7 @@ export type PlanAction = PlanAnswer['action'];
 export type Task = Schemas['Task'];
 export type TaskSummary = Schemas['TaskSummary'];
 export type TasksSummary = Schemas['TasksSummary'];
+export type Tried = Schemas['Tried'];
 /** What an operation of kind plan asks: its details. */
 export interface PlanQuestion {
   risk_level: GateRisk;

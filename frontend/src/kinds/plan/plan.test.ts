@@ -264,9 +264,9 @@ describe('the words of a plan', () => {
   });
 
   it('say why the risk of a task is high', () => {
-    const of = (over: Partial<TaskSummary>, args?: JsonObject): string => whyHigh(known('a', over), { id: 'a', description: '', ...(args && { args }) });
+    const of = (over: Partial<TaskSummary>): string => whyHigh(known('a', over));
     const effect = sampleEffect({ verb: 'filesystem_delete', target: '/var' });
-    expect([of({ risk_level: 'medium', effects: [effect] }), of({ risk_level: 'critical', effects: [effect] }), of({ risk_level: 'high', said: [{ text: 'It deletes files.' }], effects: [effect] }), of({ risk_level: 'high' }), of({ risk_level: 'high' }, { n: 1 })]).toEqual(['', 'Why: Delete build/.', 'Why: It deletes files.', 'Why: no arguments were sent, so it is judged by its tool alone.', '']);
+    expect([of({ risk_level: 'medium', effects: [effect] }), of({ risk_level: 'critical', effects: [effect] }), of({ risk_level: 'high', said: [{ text: 'It deletes files.' }], effects: [effect] }), of({ risk_level: 'high' })]).toEqual(['', 'Why: Delete build/.', 'Why: It deletes files.', '']);
   });
 
   it('count', () => {

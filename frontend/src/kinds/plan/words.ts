@@ -40,12 +40,12 @@ export function changeWord({ change, from = 0, to = 0 }: TaskChange): string {
 }
 
 /** Why the risk of a task is high, in a sentence; '' where it is not. */
-export function whyHigh(known: TaskSummary | undefined, task: Task): string {
+export function whyHigh(known: TaskSummary | undefined): string {
   if (!known || riskLevel(known.risk_level) < riskLevel('high')) return '';
   if (known.said?.length) return m.plan_high_why({ why: sentences({ said: known.said, text: known.said.map(({ text }) => text).join(' ') }) });
   const effect = known.effects?.[0];
   if (effect) return m.plan_high_why({ why: m.plan_high_effect({ what: effectSentence(effect) }) });
-  return Object.keys(task.args ?? {}).length ? '' : m.plan_high_why({ why: m.plan_high_args() });
+  return '';
 }
 
 /** What a person should look at before a plan runs. */
