@@ -34,28 +34,25 @@ func askingCorpus(t testing.TB, path string) (all []asked) {
 	return all
 }
 
-// M3: two corpora of 400 replies each, in Chinese and English, by writers who had not seen the judge. The first was partly used to
-// improve it, the second only to measure it; measurements.md has the first readings. The goal of 97 % is not reached: what is held here
-// is what was, so that no change loses it.
+// M3: 400 replies in Chinese and English by a writer who had not seen the judge, which are only measured with; measurements.md has
+// the first reading. The goal of 97 % is not reached: what is held here is what was, so that no change loses it.
 func TestAskingOrAnswering(t *testing.T) {
-	for name, least := range map[string]int{"first": 93, "second": 91} {
-		all := askingCorpus(t, "testdata/asking-"+name+".jsonl")
-		right, missed, invented := map[string]int{}, 0, 0
-		for _, a := range all {
-			_, asks := agent.WordsJudge{}.Asks(agent.Reply{Text: a.Text}, a.Worked)
-			switch {
-			case asks == a.Asks:
-				right[a.Lang]++
-			case a.Asks:
-				missed++
-			default:
-				invented++
-			}
+	all := askingCorpus(t, "testdata/asking.jsonl")
+	right, missed, invented := map[string]int{}, 0, 0
+	for _, a := range all {
+		_, asks := agent.WordsJudge{}.Asks(agent.Reply{Text: a.Text}, a.Worked)
+		switch {
+		case asks == a.Asks:
+			right[a.Lang]++
+		case a.Asks:
+			missed++
+		default:
+			invented++
 		}
-		total := right["en"] + right["zh"]
-		t.Logf("%s: %d of %d right; en %d, zh %d; %d questions missed, %d answers taken for questions", name, total, len(all), right["en"], right["zh"], missed, invented)
-		if len(all) != 400 || total*100 < len(all)*least {
-			t.Errorf("%s: %d of %d are right, fewer than %d %%", name, total, len(all), least)
-		}
+	}
+	total := right["en"] + right["zh"]
+	t.Logf("%d of %d right; en %d, zh %d; %d questions missed, %d answers taken for questions", total, len(all), right["en"], right["zh"], missed, invented)
+	if len(all) != 400 || total < 356 {
+		t.Errorf("%d of %d are right, fewer than 356", total, len(all))
 	}
 }

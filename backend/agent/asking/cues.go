@@ -3,6 +3,7 @@ package asking
 import (
 	"cmp"
 	_ "embed" // the cues
+	"math/bits"
 
 	"regexp"
 	"regexp/syntax"
@@ -49,6 +50,13 @@ const (
 	cueLetterOpens
 	cueLetterCloses
 )
+
+// each calls do with the number of each kind of the set.
+func (c cue) each(do func(uint32)) {
+	for ; c != 0; c &= c - 1 {
+		do(uint32(bits.TrailingZeros32(uint32(c))))
+	}
+}
 
 var cueNames = map[string]cue{
 	"courtesy": cueCourtesy, "told": cueTold, "demand": cueDemand, "offer": cueOffer, "gate": cueGate, "rhetorical": cueRhetorical, "matter": cueMatter, "poses": cuePoses, "then": cueThen, "choice": cueChoice, "offer-asked": cueOfferAsked, "howto": cueHowto, "sure": cueSure, "opener": cueOpener,

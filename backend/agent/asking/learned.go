@@ -13,9 +13,6 @@ const Buckets = 1 << 16
 // Scale is how a weight is stored: 1 is Scale.
 const Scale = 64
 
-// sure is how much the weights must say against the cues to turn them.
-const sure = 3 * Scale
-
 //go:embed weights.bin
 var stored string
 
@@ -26,8 +23,8 @@ var learned = func() (w [Buckets]int8) {
 	return w
 }()
 
-// Features returns the features of a reply, as places among the weights: its words, in ones, twos and threes, and where they
-// stand.
+// Features returns the features of a reply, as places among the weights: its words, in ones, twos and threes, and its cues, each with
+// where they stand; and what the cues say together.
 func Features(text string, worked bool) []int {
 	var all []int
 	readReply(strings.TrimSpace(text)).features(worked, func(f int) { all = append(all, f) })
@@ -55,6 +52,17 @@ func (r *said) features(worked bool, add func(int)) {
 		once(hash(0, "worked"))
 	}
 	once(hash(uint32(min(len(r.sentences), 5)), "sentences"))
+	if r.shown {
+		once(hash(0, "shown"))
+	}
+	said := uint32(0)
+	if r.asks(worked) {
+		said = 1
+	}
+	if once(hash(said, "cues say")); worked {
+		once(hash(said, "cues say of work"))
+	}
+	r.cues.each(func(c uint32) { once(hash(c, "cue of any")) })
 	for i := range r.sentences {
 		s := &r.sentences[i]
 		if s.made || s.cues&cueCourtesy != 0 && i > 0 {
@@ -67,10 +75,24 @@ func (r *said) features(worked bool, add func(int)) {
 		if i == 0 {
 			places = append(places, 3)
 		}
-		words := words(s.text, s.asks)
+		if i == len(r.sentences)-1 {
+			places = append(places, 4)
+		}
+		asks, words := r.sentenceAsks(i, s, worked), words(s.text, s.asks)
 		for _, place := range places {
 			if s.item {
 				place += 8
+			}
+			s.cues.each(func(c uint32) {
+				once(hash(place<<5|c, "cue"))
+				if s.asks {
+					once(hash(place<<5|c, "cue of a question"))
+				}
+			})
+			for sign, is := range map[string]bool{"question": s.asks, "asks": asks, "title": s.title} {
+				if is {
+					once(hash(place, sign))
+				}
 			}
 			for j := range words {
 				h := place

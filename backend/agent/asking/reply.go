@@ -2,8 +2,8 @@
 // that the work needs. What stands in code, addresses, quotations, tables, titles, letters and lists that are the work
 // itself does not count, nor does an offer of more once the work is done.
 //
-// Two judge together: the cues of cues.tsv, which say why, and learned weights of words, which turn what the cues leave in
-// doubt. build/scripts/asking makes the weights, of texts written for that.
+// The cues of cues.tsv, what they say together, and the words each have a learned weight; the sum decides. build/scripts/asking
+// makes the weights, of texts written for that.
 package asking
 
 import (
@@ -15,12 +15,7 @@ import (
 
 // Asks says whether a reply asks; worked: tools have been called before it.
 func Asks(text string, worked bool) bool {
-	r := readReply(strings.TrimSpace(text))
-	doubt := r.weight(&learned, worked)
-	if r.asks(worked) {
-		return doubt > -sure
-	}
-	return doubt > sure
+	return readReply(strings.TrimSpace(text)).weight(&learned, worked) > 0
 }
 
 // A statement is one sentence that is said to the reader of a reply. Its text is in lower case and simplified characters; what is quoted and the

@@ -17,9 +17,9 @@ import (
 const (
 	texts   = "build/scripts/asking/texts.tsv"
 	weights = "backend/agent/asking/weights.bin"
-	rounds  = 20
+	rounds  = 10
 	decay   = 0.002
-	rate    = 0.1
+	rate    = 0.05
 )
 
 type example struct {
