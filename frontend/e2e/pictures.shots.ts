@@ -249,7 +249,7 @@ function chatViews(): View[] {
   const open = (name: string): View['show'] => async (app, ids) => {
     await app.go(`agents/${ids[name] ?? 'chat'}`);
     await expect(app.page.locator(ids[name] ? '.msg' : '[role="radio"], input[type="radio"]').first()).toBeVisible();
-    await app.page.waitForLoadState('networkidle').catch(() => undefined);
+    await app.page.waitForLoadState('networkidle', { timeout: 2000 }).catch(() => undefined); // its journal is read along
   };
   const narrow = { width: 640, height: 900 };
   const views: View[] = [

@@ -437,7 +437,7 @@ test('a command is edited as the text it is', async ({ app, planner }) => {
 test('a command that only reads is tried before the plan is answered, and changes nothing', async ({ app, planner }) => {
   const folder = await mkdtemp(join(tmpdir(), 'deskbell-try-'));
   await writeFile(join(folder, 'api.log'), 'ok\nERROR one\nERROR two\ntoken=ghp_0123456789abcdefghijklmnopqrstuvwxyz\n\u202eevil\n');
-  const id = await planner.submit([mild[1]!, { id: 'c', description: 'Show it', tool_name: 'bash', args: { command: 'cat api.log; ls nothing' } }, ...grave.slice(2)], { context: { cwd: folder } });
+  const id = await planner.submit([...mild.slice(1, 2), { id: 'c', description: 'Show it', tool_name: 'bash', args: { command: 'cat api.log; ls nothing' } }, ...grave.slice(2)], { context: { cwd: folder } });
   await app.open();
   await app.openOperation(id);
   const attempt = (task: string) => row(app, task).getByRole('button', { name: 'Try', exact: true });

@@ -134,12 +134,12 @@ func TestAnAnswerThatIsNotAskedFor(t *testing.T) {
 		j := &job{message: agent.Message{Session: "chat_a"}, done: make(chan struct{})}
 		h.jobs["chat_a"] = j
 		h.over(j)
-		time.Sleep(idle - time.Second)
+		<-time.After(idle - time.Second)
 		synctest.Wait()
 		if len(h.jobs) != 1 {
 			t.Fatal("it is gone early")
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		synctest.Wait()
 		h.mu.Lock()
 		defer h.mu.Unlock()

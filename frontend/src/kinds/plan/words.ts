@@ -1,5 +1,5 @@
 import { riskLevel } from '../../lib/verdict';
-import type { ChangeKind, PlanHistory, PlanOutcome, Task, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../../lib/planwire';
+import type { ChangeKind, PlanHistory, PlanOutcome, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../../lib/planwire';
 import { m } from '../../paraglide/messages';
 import { language } from '../../state/locale.svelte';
 import { effectSentence } from '../../state/effectwording';
