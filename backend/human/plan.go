@@ -122,6 +122,7 @@ type TaskSummary struct {
 	Said            []Sentence `json:"said,omitempty" doc:"Of high and critical risk: why."`
 	Asked           bool       `json:"asked,omitempty" doc:"The gatekeeper will ask again before it runs."`
 	Writes          bool       `json:"writes,omitempty" doc:"It changes something."`
+	Reads           bool       `json:"reads,omitempty" doc:"It does nothing but read what is here, and no secret: a command can be tried."`
 	Seconds         float64    `json:"estimated_seconds,omitempty" doc:"The median of earlier runs of such a task."`
 	Runs            int        `json:"runs,omitempty" doc:"How many those were."`
 }

@@ -56,12 +56,15 @@ func (s *Service) judge(ctx context.Context, one *human.TaskSummary, call human.
 	if one.Risk.Level() >= human.HighRisk.Level() && len(one.Said) == 0 && len(one.Effects) == 0 {
 		one.Said = []human.Sentence{human.Sayf("Its arguments do not say what it would do, so it counts as dangerous.")}
 	}
-	one.Writes = writes(v)
+	one.Writes = slices.ContainsFunc(v.Effects, changes) || len(v.Effects) == 0 && v.Risk.Level() >= human.HighRisk.Level()
+	one.Reads = reads(v)
 }
 
-// writes says whether a call changes something, or may.
-func writes(v human.Verdict) bool {
-	return slices.ContainsFunc(v.Effects, changes) || len(v.Effects) == 0 && v.Risk.Level() >= human.HighRisk.Level()
+// reads says whether a call does nothing but read what is here and no secret.
+func reads(v human.Verdict) bool {
+	return v.Risk.Level() <= human.LowRisk.Level() && !slices.ContainsFunc(v.Effects, func(e human.Effect) bool {
+		return e.Verb != human.FilesystemRead && e.Verb != human.GitRead
+	})
 }
 
 // Try runs a command of a plan before it is answered, for operators only, where the gatekeeper judges that it only reads; and then
@@ -88,7 +91,7 @@ func (s *Service) Try(ctx context.Context, by human.Actor, session, command stri
 	if err != nil {
 		return human.Tried{}, err
 	}
-	if writes(v) || v.Risk.Level() >= human.HighRisk.Level() {
+	if !reads(v) {
 		return human.Tried{}, human.Errorf(human.Denied, "only a command that does nothing but read can be tried, and the gatekeeper does not judge this one so")
 	}
 	tried, err := s.d.Try(ctx, command, q.Cwd)

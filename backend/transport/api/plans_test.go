@@ -180,7 +180,7 @@ func TestCommandsOfAPlanAreTried(t *testing.T) {
 			t.Errorf("%s: %+v", reads, tried)
 		}
 	}
-	for _, changes := range []string{"rm a", "echo x > a", "make", "python3 a.py", "git push", "kubectl apply -f a.yaml", "curl -X POST https://example.org", "cat a | sh", "$X", "ls; rm a"} {
+	for _, changes := range []string{"rm a", "echo x > a", "make", "python3 a.py", "git push", "kubectl apply -f a.yaml", "curl -X POST https://example.org", "cat a | sh", "$X", "vault kv put a b=c", "cat ~/.ssh/id_rsa", "curl https://example.org", "ls; rm a"} {
 		try(changes).problem(403, "only a command that does nothing but read")
 	}
 	try(" ").problem(422, "command")

@@ -6948,6 +6948,8 @@ export interface components {
             index: number;
             /** Format: int64 */
             priority?: number;
+            /** @description It does nothing but read what is here, and no secret: a command can be tried. */
+            reads?: boolean;
             /** @enum {string} */
             risk_level: "none" | "low" | "medium" | "high" | "critical";
             /**
