@@ -38,6 +38,7 @@ type session struct {
 	seen     ids
 	said     string // by the user, for the gatekeeper
 	asked    string // the message that has no answer yet
+	message  string // the last one
 	sending  string // its key
 	key      string // of the last message that was answered
 	answer   Response
@@ -106,7 +107,7 @@ func (s *session) turn(rec Record) {
 			s.said = joined(s.said, t.Text)
 			s.said = strings.ToValidUTF8(s.said[max(0, len(s.said)-mostSaid):], "")
 			s.given.hear("%s", t.Text)
-			s.asked, s.worked, s.barren = t.Text, false, 0
+			s.asked, s.message, s.worked, s.barren = t.Text, t.Text, false, 0
 		}
 		s.question, s.text = "", ""
 	case Assistant:

@@ -135,13 +135,25 @@ func (a *ToolAgent) Answer(ctx context.Context, m Message) (Response, error) {
 		return Response{}, err
 	}
 	r := s.answer
-	if m.Key == "" || m.Key != s.key || s.asked != "" {
+	switch again := m.Key != "" && m.Key == s.key && s.asked == ""; {
+	case again && !a.isMessage(s.message, query):
+		err = human.Errorf(human.Conflict, "the idempotency key %q was used for another message of the session; give this one its own", human.OneLine(m.Key, 80))
+	case !again:
 		s.sending = m.Key
 		r, err = a.converse(ctx, s, query)
 	}
 	r.Agent, r.Query, r.SessionID, r.Data.History = a.about.Name, query, s.info.ID, slices.Clone(s.turns)
 	a.close(s)
 	return r, err
+}
+
+// isMessage says whether a message that a session has is this one. One that was read from the journal has no secrets.
+func (a *ToolAgent) isMessage(kept, message string) bool {
+	if kept == message || a.deps.Mask == nil {
+		return kept == message
+	}
+	masked, _ := a.deps.Mask(message)
+	return kept == masked
 }
 
 // open takes hold of a session; of a new one for no id.
@@ -255,7 +267,7 @@ func (a *ToolAgent) converse(ctx context.Context, s *session, query string) (Res
 			_ = a.results(ctx, s) // with its own error the session is settled when it is next read
 		}
 	}()
-	if s.asked != query {
+	if !a.isMessage(s.asked, query) {
 		if err := a.results(ctx, s); err != nil {
 			return Response{}, err
 		}

@@ -156,8 +156,29 @@ func TestAMessageWithAKey(t *testing.T) {
 	equal(t, "prompt", same.Prompt, asked.Prompt)
 	equal(t, "status again", same.Status, agent.WaitingInput)
 	equal(t, "turns", len(same.Data.History), len(asked.Data.History))
+	again, _ := talk(t, m, func(d *agent.Deps) { d.Store = diaries })
+	if _, err := again.Answer(t.Context(), agent.Message{Text: "停", Session: first.SessionID, Key: "a"}); human.KindOf(err) != human.Conflict {
+		t.Errorf("another message with the same key: %v", err)
+	}
 	equal(t, "another key", send("b").Message, "正在播放《晴天》。")
 	equal(t, "no key", send("").Message, "下一首是《七里香》。")
+}
+
+// A secret is not in the journal; the message that has it is known again there.
+func TestAMessageWithASecretIsSentAgain(t *testing.T) {
+	store := &files{all: map[string][]agent.Record{}}
+	m := &script{replies: []agent.Reply{says("好的。")}}
+	session := ""
+	for range 2 {
+		a, _ := talk(t, m, func(d *agent.Deps) {
+			d.Store = store
+			d.Mask = func(text string) (string, bool) { return strings.ReplaceAll(text, "hunter2", "•••"), strings.Contains(text, "hunter2") }
+		})
+		r, err := a.Answer(t.Context(), agent.Message{Text: "用 hunter2 登录", Session: session, Key: "k"})
+		if session = r.SessionID; err != nil || r.Message != "好的。" || len(r.Data.History) != 2 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
 }
 
 func TestSessionsThatAreNotThere(t *testing.T) {

@@ -158,17 +158,22 @@ type job struct {
 	err      error
 }
 
+// isOver says whether there is an answer.
+func (j *job) isOver() bool {
+	select {
+	case <-j.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // job begins to have a message answered, or joins the same one of its session.
 func (h *Host) job(p place, m agent.Message) (*job, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if j := h.jobs[m.Session]; j != nil {
-		over := false
-		select {
-		case <-j.done:
-			over = true
-		default:
-		}
+		over := j.isOver()
 		switch {
 		case j.message.By != m.By:
 			return nil, human.Errorf(human.NotFound, "session %q is not known here: check the id, or send the message without one to start a new session", human.OneLine(m.Session, 80))
@@ -239,7 +244,7 @@ func (h *Host) Silence(session string) error {
 	h.mu.Lock()
 	j := h.jobs[session]
 	h.mu.Unlock()
-	if j == nil {
+	if j == nil || j.isOver() {
 		return human.Errorf(human.Conflict, "the conversation %s is not answering a message now", human.OneLine(session, 80))
 	}
 	j.stop()

@@ -111,6 +111,9 @@ func TestAnAnswerThatWasNotWaitedFor(t *testing.T) {
 		t.Errorf("the first: %+v", r)
 	}
 	unwaited(t, h, "slow", "chat_a", "")
+	if err := h.Silence("chat_a"); human.KindOf(err) != human.Conflict {
+		t.Errorf("what is answered is stopped: %v", err)
+	}
 	if r := say(t, h, "slow", "chat_a", ""); r.Message != "2" {
 		t.Errorf("its answer: %+v", r)
 	}
