@@ -125,6 +125,8 @@ func TestAnAnswerThatWasNotWaitedFor(t *testing.T) {
 	if r := say(t, h, "slow", "chat_a", "two"); r.Message != "5" {
 		t.Errorf("the answer to the second: %+v", r)
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if len(h.jobs) != 0 {
 		t.Errorf("%d answers are kept that were returned", len(h.jobs))
 	}
@@ -137,16 +139,17 @@ func TestAnAnswerThatIsNotAskedFor(t *testing.T) {
 		j := &job{message: agent.Message{Session: "chat_a"}, done: make(chan struct{})}
 		h.jobs["chat_a"] = j
 		h.over(j)
-		<-time.After(idle - time.Second)
-		synctest.Wait()
-		if len(h.jobs) != 1 {
+		kept := func(after time.Duration) int {
+			<-time.After(after)
+			synctest.Wait()
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return len(h.jobs)
+		}
+		if kept(idle-time.Second) != 1 {
 			t.Fatal("it is gone early")
 		}
-		<-time.After(2 * time.Second)
-		synctest.Wait()
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if len(h.jobs) != 0 {
+		if kept(2*time.Second) != 0 {
 			t.Error("it is kept")
 		}
 	})
