@@ -88,7 +88,8 @@ func TestAgentInTheWindow(t *testing.T) {
 	d.clickOn(desktoptest.Link, "Delete notes.txt")
 	d.press("Answer: deny") // what is chosen unless one chooses
 
-	if code := d.Ended(run); code != 0 {
+	// A task was denied, so the plan was not done, whatever the model says.
+	if code := d.Ended(run); code != 1 {
 		t.Errorf("the agent ended with status %d", code)
 	}
 	for _, part := range []string{"removed: Publish it", "changed: Mend sum.sh so that it adds", "refused", "The test passes now"} {
@@ -169,7 +170,7 @@ func mend(q llmtest.Request) llmtest.Answer {
 			shell("Clean up", "rm -rf notes.txt"),
 		}})
 	case has("The plan is given up") && has("refused"): // with all that was done, so this is looked for before it
-		return llmtest.Answer{Text: "The test passes now: sum.sh adds."}
+		return calls("finish", object{"outcome": "done", "note": "The test passes now: sum.sh adds."})
 	case has("FAIL: the sum of 2 and 40 is -38"):
 		return done("the sum of 2 and 40 is -38")
 	case has("Now do task") && has("Mend sum.sh so that it adds"):
