@@ -172,7 +172,9 @@ func TestAMessageWithASecretIsSentAgain(t *testing.T) {
 	for range 2 {
 		a, _ := talk(t, m, func(d *agent.Deps) {
 			d.Store = store
-			d.Mask = func(text string) (string, bool) { return strings.ReplaceAll(text, "hunter2", "•••"), strings.Contains(text, "hunter2") }
+			d.Mask = func(text string) (string, bool) {
+				return strings.ReplaceAll(text, "hunter2", "•••"), strings.Contains(text, "hunter2")
+			}
 		})
 		r, err := a.Answer(t.Context(), agent.Message{Text: "用 hunter2 登录", Session: session, Key: "k"})
 		if session = r.SessionID; err != nil || r.Message != "好的。" || len(r.Data.History) != 2 {
