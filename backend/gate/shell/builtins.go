@@ -18,17 +18,24 @@ func cd(w *walker, c *cmd) (stream, bool) {
 	if to.s == "-" || c.name == "popd" || strings.Contains(to.s, "*") {
 		to = value{s: unknown}
 	}
-	old := w.dir
-	if abs, ok := w.resolve(to, w.dir); ok && to.known() {
-		w.dir = abs
-	} else {
-		w.dir = unknown
-	}
 	// A cd that fails leaves the shell where it was.
-	if old != w.dir && len(w.otherDirs) < 3 {
-		w.otherDirs = append(w.otherDirs[:len(w.otherDirs):len(w.otherDirs)], old)
+	was := w.cwds()
+	w.dir, w.otherDirs = w.moved(to, was[0]), nil
+	for _, dir := range was[1:] {
+		w.mayBeIn(w.moved(to, dir))
+	}
+	for _, dir := range was {
+		w.mayBeIn(dir)
 	}
 	return handled(stream{known: true})
+}
+
+// moved is where cd goes to from a folder.
+func (w *walker) moved(to value, from string) string {
+	if abs, ok := w.resolve(to, from); ok && to.known() {
+		return abs
+	}
+	return unknown
 }
 
 func eval(w *walker, c *cmd) (stream, bool) {
@@ -78,20 +85,6 @@ func source(w *walker, c *cmd) (stream, bool) {
 	return handled(stream{})
 }
 
-func trap(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, nil, false, true)
-	w.harmless(c)
-	if o.has("-l", "-p") || len(rest) < 2 || rest[0].s == "-" || rest[0].s == "" {
-		return handled(stream{})
-	}
-	text := rest[0].s
-	if rest[0].taint == ofJob { // trap "kill $pid" EXIT
-		text = strings.ReplaceAll(text, job, "$!")
-	}
-	w.script(text, "bash", nil, stream{})
-	return handled(stream{})
-}
-
 func alias(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	for _, a := range c.args {
@@ -101,20 +94,6 @@ func alias(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	return handled(stream{})
-}
-
-func reads(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, map[string]bool{"-p": true, "-t": true, "-n": true, "-N": true, "-d": true, "-u": true, "-i": true, "-a": true, "-C": true, "-c": true, "-O": true, "-s": false}, false, false)
-	w.harmless(c)
-	for _, v := range o.words {
-		w.arithText(v.s)
-		got := value{s: unknown, taint: c.in.taint}
-		if c.in.known && len(o.words) == 1 {
-			got.s = strings.TrimSpace(c.in.text)
-		}
-		w.set(v.s, got)
-	}
-	return handled(stream{known: true})
 }
 
 // kill lists signals or sends one; what comes after the signal is no option, so that -KILL is not -l.
@@ -221,7 +200,7 @@ func quiet(w *walker, c *cmd) (stream, bool) {
 
 func test(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
-	evaluates := c.name == "let" || c.name == "unset"
+	evaluates := c.name == "let"
 	for _, v := range c.args {
 		switch v.s {
 		case "-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
@@ -229,9 +208,6 @@ func test(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	for _, v := range c.args {
-		if c.name == "unset" && v.s == "HISTFILE" {
-			w.assigned("HISTFILE", value{})
-		}
 		if evaluates {
 			w.arithText(v.s)
 		}

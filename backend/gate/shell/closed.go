@@ -202,7 +202,7 @@ func (w *walker) elsewhere(s *spec, c *cmd, a arguments) {
 		}
 	}
 	for _, name := range s.homes {
-		if v, ok := w.vars[name]; ok && (name != "HOME" || v.s != w.home) {
+		if v, _ := w.lookup(name); w.vars[name].may != nil && (name != "HOME" || v.s != w.home) {
 			w.ownLimit(c, c.name+".home")
 		}
 	}
@@ -222,7 +222,8 @@ func (s *spec) loaded(name string) bool {
 
 // systemPath says whether a variable is a PATH that looks for programs in the system's folders first, or where it did before.
 func (w *walker) systemPath(name string) bool {
-	first, _, _ := strings.Cut(w.vars[name].s, ":")
+	v, _ := w.lookup(name)
+	first, _, _ := strings.Cut(v.s, ":")
 	return name == "PATH" && (standardDirs()[first] || strings.HasPrefix(first, unknown))
 }
 

@@ -33,8 +33,8 @@ func allHandlers() map[string]func(*walker, *cmd) (stream, bool) {
 		"athena-query": database, "aws": aws, "uv": uv, "npx": npx, "bunx": npx, "uvx": npx, "pnpx": npx, "make": make_, "gmake": make_, "just": make_,
 		"kill": kill, "rails": rails, "django-admin": django, "perf": perf, "hyperfine": hyperfine, "redis-cli": redis, "valkey-cli": redis, "keydb-cli": redis, "bind": readsCommand, "complete": readsCommand, "hash": readsCommand, "enable": readsCommand, "start-stop-daemon": daemon, "gdb": gdb, "nix-shell": gdb, "nix": gdb, "screen": multiplexer, "tmux": multiplexer, "byobu": multiplexer, "vim": editor, "vi": editor, "nvim": editor, "view": editor, "vimdiff": editor, "emacs": editor, "ex": editor, "gvim": editor,
 		"mongosh": mongo, "mongo": mongo, "ansible": ansible, "cmd": winShell, "npm": packageScripts, "pnpm": packageScripts, "yarn": packageScripts, "cnpm": packageScripts, "tnpm": packageScripts, "go": goTool,
-		"printenv": printenv, "export": printenv, "rsync": rsync, "nc": netcat, "ncat": netcat, "netcat": netcat, "socat": netcat, "telnet": netcat,
-		"nsupdate": fedData, "sftp": transfers, "ftp": transfers, "lftp": transfers, "smbclient": transfers, "dc": calculator, "fzf": fzf, "rtk": execute, "auth0": auth0, "glab": api, "gh": api, "test": test, "[": test, ownName: closed, hookName: closed, "let": lets, "unset": test, "java": java, "rg": rg,
+		"printenv": printenv, "export": declares, "declare": declares, "typeset": declares, "local": declares, "readonly": declares, "set": setParams, "shift": shift, "getopts": getopts, "break": jumps, "continue": jumps, "return": jumps, "rsync": rsync, "nc": netcat, "ncat": netcat, "netcat": netcat, "socat": netcat, "telnet": netcat,
+		"nsupdate": fedData, "sftp": transfers, "ftp": transfers, "lftp": transfers, "smbclient": transfers, "dc": calculator, "fzf": fzf, "rtk": execute, "auth0": auth0, "glab": api, "gh": api, "test": test, "[": test, ownName: closed, hookName: closed, "let": lets, "unset": unset, "java": java, "rg": rg,
 	}
 	for name := range shells() {
 		handlers[name] = shellCmd

@@ -193,8 +193,8 @@ var (
 		"remove_stale_contenttypes reset_db reset_schema s_client s_server set_version shell_plus show_dump show_urls stop_app sw_vers system_profiler tcp_metrics turnutils_stunclient " +
 		"db:truncate_all db_reset delete_all destroy_all drop_all drop_db truncate_all validate_templates vm_stat wpa_cli wpa_supplicant xfs_repair ld-musl-x86_64.so.1 " +
 		"-detailed_info -extract_family -verify_arch --dataset_id --project_id GC.class_histogram GC.heap_dump GC.heap_info VM.classloader_stats VM.command_line VM.native_memory VM.system_properties")
-	typed    = regexp.MustCompile(`^(--?|\+!?)?[\pL\d./@:%#][\pL\d.:/@#%~{}+*_!\\-]*$`)
-	variable = regexp.MustCompile(`^[A-Z_]+$`)
+	typed = regexp.MustCompile(`^(--?|\+!?)?[\pL\d./@:%#][\pL\d.:/@#%~{}+*_!\\-]*$`)
+	loud  = regexp.MustCompile(`^[A-Z_]+$`)
 	// What is no word of a command line: files, folders and functions.
 	otherSets = setOf("place.go code.go")
 )
@@ -203,7 +203,7 @@ func misspelled(word string) bool {
 	bare := strings.TrimSuffix(strings.TrimSuffix(word, "*"), "=")
 	last := bare[max(0, len(bare)-1):]
 	return len(word) > 2 && !typed.MatchString(word) ||
-		strings.Contains(bare, "_") && !underscored()[bare] && !variable.MatchString(bare) ||
+		strings.Contains(bare, "_") && !underscored()[bare] && !loud.MatchString(bare) ||
 		len(bare) > 1 && last >= "0" && last <= "9" && strings.ContainsFunc(bare, unicode.IsLetter) && !numbered()[bare]
 }
 

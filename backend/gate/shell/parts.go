@@ -1,8 +1,11 @@
 package shell
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"deskbell/backend/human"
 )
@@ -28,7 +31,7 @@ type Part struct {
 // is in at least one of them, and none that it does not find; two commands with the same effect both have it.
 func Parts(script string, at Place) []Part {
 	w := newWalker(at)
-	w.parts = &parts{seen: map[partEffect]bool{}}
+	w.parts = &parts{seen: map[partEffect]bool{}, places: map[string]int{}}
 	w.script(script, "bash", nil, stream{})
 	before := len(w.effects)
 	if w.done(); before == 0 {
@@ -52,6 +55,7 @@ type parts struct {
 	in     int // 1 + the place in list of the command that is being gone through; 0 for none
 	inside int // within what belongs to no command
 	seen   map[partEffect]bool
+	places map[string]int // of each command in list, from 1
 }
 
 type partEffect struct {
@@ -60,7 +64,7 @@ type partEffect struct {
 }
 
 // enter begins the part of a command, where it is an outermost one. leave ends it.
-func (w *walker) enter(args []value, in stream) (leave func()) {
+func (w *walker) enter(c *syntax.CallExpr, args []value, in stream) (leave func()) {
 	p := w.parts
 	if p == nil || p.in != 0 || p.inside != 0 || len(args) == 0 {
 		return func() {}
@@ -74,8 +78,14 @@ func (w *walker) enter(args []value, in stream) (leave func()) {
 	for _, dir := range w.cwds() {
 		part.Dirs = append(part.Dirs, strings.ReplaceAll(strings.ReplaceAll(dir, projectDir, "."), unknown, "…"))
 	}
-	p.list = append(p.list, part)
-	p.in = len(p.list)
+	key := fmt.Sprint(c.Pos(), part.Words, part.Known, part.Fed, part.Dirs)
+	if at, ok := p.places[key]; ok { // another pass of a loop, or another way through the script
+		p.in = at
+	} else {
+		p.list = append(p.list, part)
+		p.in = len(p.list)
+		p.places[key] = p.in
+	}
 	w.own = true
 	return func() { p.in = 0 }
 }
@@ -117,7 +127,9 @@ func (w *walker) ran(args []value) {
 		return
 	}
 	part := w.parts.at(w.parts.in)
-	part.Runs = append(part.Runs, words)
+	if !slices.ContainsFunc(part.Runs, func(r []string) bool { return slices.Equal(r, words) }) {
+		part.Runs = append(part.Runs, words)
+	}
 }
 
 // at is the part at a place; 0 is the one of what belongs to no command.

@@ -26,21 +26,27 @@ func (w *walker) call(c *syntax.CallExpr, in stream) stream {
 	}
 	if len(args) == 0 {
 		for _, a := range c.Assigns {
-			w.assign(a, "")
+			w.assign(a)
 		}
 		// $(cmd) alone on a line runs what cmd printed; where that is known, or nothing, it has been dealt with.
 		return stream{known: true}
 	}
 	if len(c.Assigns) > 0 {
-		before := w.vars
-		w.vars = clone(w.vars)
-		w.step(len(w.vars) / 8)
+		before := w.save().vars
 		for _, a := range c.Assigns {
-			w.assign(a, "")
+			w.assign(a)
 		}
-		defer func() { w.vars = before }()
+		defer func() {
+			for _, a := range c.Assigns { // some shells keep what stands before a builtin or a function
+				old, there := before[a.Name.Value]
+				if !there {
+					old = variable{begun: true}
+				}
+				w.vars[a.Name.Value] = w.either(old, w.vars[a.Name.Value])
+			}
+		}()
 	}
-	defer w.enter(args, in)()
+	defer w.enter(c, args, in)()
 	return w.run(args, in)
 }
 
@@ -96,8 +102,8 @@ func (w *walker) run(args []value, in stream) stream {
 		back()
 		w.aliases[c.name] = alias
 	}
-	if body, ok := w.funcs[c.name]; ok {
-		return w.function(c, body, own)
+	if bodies := w.funcs[c.name]; len(bodies) > 0 {
+		return w.function(c, bodies[w.pick(len(bodies))], own)
 	}
 	if own, sure := w.ours(name); own != "" && sure {
 		c.name = own
@@ -192,12 +198,18 @@ func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 		return stream{}
 	}
 	w.active = append(w.active, body)
-	old := w.params
-	w.params = append([]value{}, c.args...)
+	old, there := w.vars[parameters]
+	w.vars[parameters] = variable{may: []value{array(c.args)}}
 	back := w.instead(own)
-	out := w.stmt(body, c.in)
+	f := &frame{function: true, doubts: w.doubts}
+	var out stream
+	w.within(f, func() { out = w.stmt(body, c.in) })
+	w.shows(f)
 	back()
-	w.params = old
+	w.vars[parameters] = old
+	if !there {
+		delete(w.vars, parameters)
+	}
 	w.active = w.active[:len(w.active)-1]
 	// A function may hide a command of the same name. Whether it does where this runs is not for us to trust.
 	if handlers()[c.name] != nil || specOf(c.name) != nil {

@@ -175,17 +175,13 @@ type walker struct {
 	evidence   Evidence
 	world      World // may be nil
 	watcher    Watcher
-	dir        string   // the current folder, as far as it is known
-	otherDirs  []string // where it may still be, should a cd fail
-	start      string   // the folder at the beginning
-	guard      string   // the gatekeeper's own folder
-	otherRepo  bool     // a variable tells git to work on another repository
-	vars       map[string]value
-	funcs      map[string]*syntax.Stmt
-	aliases    map[string]value
-	params     []value // $1 and so on
-	files      map[string]stream
-	sinks      map[string][]*syntax.Stmt // what stands in >( ), by its name
+	state
+	start     string // the folder at the beginning
+	guard     string // the gatekeeper's own folder
+	otherRepo bool   // a variable tells git to work on another repository
+	aliases   map[string]value
+	files     map[string]stream
+	sinks     map[string][]*syntax.Stmt // what stands in >( ), by its name
 
 	effects   []human.Effect
 	seen      map[human.Effect]bool
@@ -196,6 +192,11 @@ type walker struct {
 	spawning  int            // within a pipe or the background
 	loops     int
 	spent     bool
+	divided   bool              // some name may stand for one thing or another
+	choices   *choices          // of the statement that is gone through
+	frames    []*frame          // the loops and functions that it is in
+	doubts    int               // how many branches it is in that may not run
+	traps     []value           // what runs on the way, or at the end
 	otherHost string            // set while what is gone through runs on another machine
 	secrets   int               // how often a secret was read
 	unsure    bool              // what is gone through may be no command at all: what is not known of it is not noted
@@ -212,8 +213,8 @@ type walker struct {
 
 func newWalker(at Place) *walker {
 	w := &walker{
-		home: at.Home, root: at.Root, dir: at.Cwd, start: at.Cwd, guard: at.Guard, evidence: at.Evidence, world: WorldOf(at.Evidence), watcher: at.Watcher,
-		vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, files: map[string]stream{}, seen: map[human.Effect]bool{},
+		home: at.Home, root: at.Root, state: state{dir: at.Cwd, vars: map[string]variable{}, funcs: map[string][]*syntax.Stmt{}}, start: at.Cwd, guard: at.Guard, evidence: at.Evidence, world: WorldOf(at.Evidence), watcher: at.Watcher,
+		files: map[string]stream{}, seen: map[human.Effect]bool{},
 		aliases: map[string]value{},
 	}
 	if onDrive(w.guard) {
@@ -439,12 +440,17 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 		return stream{}
 	}
 	w.depth++
-	old := w.params
+	old, there := w.vars[parameters]
 	if params != nil {
-		w.params = params
+		w.vars[parameters] = variable{may: []value{array(params)}}
 	}
 	out := w.stmts(file.Stmts, in)
-	w.params = old
+	if params != nil {
+		w.vars[parameters] = old
+		if !there {
+			delete(w.vars, parameters)
+		}
+	}
 	w.depth--
 	return out
 }
@@ -541,54 +547,12 @@ func (w *walker) salvage(text string) {
 
 func clip(s string) string { return human.Shorten(s, 120) }
 
-// state is what a subshell gets a copy of.
-type state struct {
-	dir       string
-	otherDirs []string
-	vars      map[string]value
-	funcs     map[string]*syntax.Stmt
-	params    []value
-}
-
-func (w *walker) save() state {
-	w.step((len(w.vars) + len(w.funcs)) / 8)
-	s := state{dir: w.dir, otherDirs: w.otherDirs, vars: w.vars, funcs: w.funcs, params: w.params}
-	if w.spent {
-		return s
-	}
-	w.vars = clone(w.vars)
-	w.funcs = clone(w.funcs)
-	return s
-}
-
 func clone[V any](m map[string]V) map[string]V {
 	out := make(map[string]V, len(m))
 	for k, v := range m {
 		out[k] = v
 	}
 	return out
-}
-
-func (w *walker) restore(s state) {
-	w.dir, w.otherDirs, w.vars, w.funcs, w.params = s.dir, s.otherDirs, s.vars, s.funcs, s.params
-}
-
-// maybe goes through what may run or not: after it, variables have one value or another.
-func (w *walker) maybe(run func()) {
-	before := w.save()
-	run()
-	after := w.vars
-	if w.dir != before.dir && !slices.Contains(w.otherDirs, before.dir) && len(w.otherDirs) < 3 {
-		w.otherDirs = append(slices.Clip(w.otherDirs), before.dir)
-	}
-	for name, v := range after {
-		if old, ok := before.vars[name]; !ok || old.s != v.s {
-			if ok {
-				v = value{s: unknown, taint: v.taint | old.taint}
-			}
-			after[name] = v
-		}
-	}
 }
 
 func (w *walker) stmts(list []*syntax.Stmt, in stream) stream {
@@ -615,9 +579,19 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) stream {
 	}
 	if s.Background || s.Coprocess {
 		w.spawning++
-		defer func() { w.spawning-- }()
-		defer w.restore(w.save())
+		before := w.save()
+		out := w.eachWay(func() stream { return w.oneWay(s, in) })
+		w.restore(before)
+		w.spawning--
+		return out
 	}
+	out := w.eachWay(func() stream { return w.oneWay(s, in) })
+	w.trapped(s)
+	return out
+}
+
+// oneWay goes through a statement with the values that are tried now.
+func (w *walker) oneWay(s *syntax.Stmt, in stream) stream {
 	outTo, hasOut, appends := value{}, false, false
 	for _, r := range s.Redirs {
 		switch r.Op {
@@ -744,9 +718,10 @@ func (w *walker) command(c syntax.Command, in stream) stream {
 			w.spawning++
 			before := w.save()
 			left := w.stmt(c.X, in)
+			w.restore(before.clone())
 			left.open = true
 			out := w.stmt(c.Y, left)
-			w.restore(before)
+			w.merge(before) // some shells run the last command of a pipe themselves
 			w.spawning--
 			return out
 		case syntax.AndStmt:
@@ -755,10 +730,14 @@ func (w *walker) command(c syntax.Command, in stream) stream {
 				old := w.otherDirs
 				w.otherDirs = nil
 				b := w.stmt(c.Y, in)
-				w.otherDirs = append(slices.Clip(w.otherDirs), old...)
+				for _, dir := range old {
+					w.mayBeIn(dir)
+				}
 				return join(a, b, true)
 			}
-			return join(a, w.stmt(c.Y, in), true)
+			var b stream
+			w.maybe(func() { b = w.stmt(c.Y, in) })
+			return join(a, b, true)
 		default:
 			a := w.stmt(c.X, in)
 			var b stream
@@ -774,41 +753,26 @@ func (w *walker) command(c syntax.Command, in stream) stream {
 	case *syntax.Block:
 		return w.stmts(c.Stmts, in)
 	case *syntax.IfClause:
-		var out stream
-		for i := c; i != nil; i = i.Else {
-			w.stmts(i.Cond, in)
-			w.maybe(func() { out = join(out, w.stmts(i.Then, in), true) })
-		}
-		out.known = false
-		return out
+		return w.ifClause(c, in)
 	case *syntax.WhileClause:
-		w.loops++
-		w.stmts(c.Cond, in)
 		var out stream
-		w.maybe(func() { out = w.stmts(c.Do, in) })
-		w.loops--
+		w.loop(func() {
+			w.stmts(c.Cond, in)
+			out = w.stmts(c.Do, in)
+		})
 		out.known = false
 		return out
 	case *syntax.ForClause:
 		return w.forLoop(c, in)
 	case *syntax.CaseClause:
-		w.single(c.Word)
-		var out stream
-		for _, item := range c.Items {
-			for _, p := range item.Patterns {
-				w.single(p)
-			}
-			w.maybe(func() { out = join(out, w.stmts(item.Stmts, in), true) })
-		}
-		out.known = false
-		return out
+		return w.caseClause(c, in)
 	case *syntax.FuncDecl:
 		names := c.Names
 		if c.Name != nil {
 			names = append(slices.Clip(names), c.Name)
 		}
 		for _, n := range names {
-			w.funcs[n.Value] = c.Body
+			w.funcs[n.Value] = []*syntax.Stmt{c.Body}
 		}
 		if len(names) == 0 && c.Body != nil {
 			return w.stmt(c.Body, in)
@@ -847,9 +811,7 @@ func (w *walker) command(c syntax.Command, in stream) stream {
 		}
 		return w.stmt(c.Stmt, in)
 	case *syntax.DeclClause:
-		for _, a := range c.Args {
-			w.assign(a, c.Variant.Value)
-		}
+		w.declare(c)
 		return stream{known: true}
 	case *syntax.TestDecl:
 		return w.stmt(c.Body, in)
@@ -892,14 +854,50 @@ func changesDir(s *syntax.Stmt) bool {
 	}
 }
 
+func (w *walker) ifClause(c *syntax.IfClause, in stream) stream {
+	if len(c.Cond) == 0 { // else
+		return w.stmts(c.Then, in)
+	}
+	out := w.stmts(c.Cond, in)
+	ways := []func(){func() { out = join(out, w.stmts(c.Then, in), true) }, func() {}}
+	if c.Else != nil {
+		ways[1] = func() { out = join(out, w.ifClause(c.Else, in), true) }
+	}
+	w.branches(ways...)
+	out.known = false
+	return out
+}
+
+func (w *walker) caseClause(c *syntax.CaseClause, in stream) stream {
+	w.single(c.Word)
+	var out stream
+	ways := []func(){func() {}}
+	for i := range c.Items {
+		ways = append(ways, func() {
+			// What ends in ;& goes on with the next.
+			for j, item := range c.Items[i:] {
+				if j == 0 || c.Items[i+j-1].Op != syntax.Break {
+					for _, p := range item.Patterns {
+						w.single(p)
+					}
+					out = join(out, w.stmts(item.Stmts, in), true)
+					continue
+				}
+				break
+			}
+		})
+	}
+	w.branches(ways...)
+	out.known = false
+	return out
+}
+
 func (w *walker) forLoop(c *syntax.ForClause, in stream) stream {
-	w.loops++
-	defer func() { w.loops-- }()
+	var out stream
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		w.scan(c.Loop)
-		var out stream
-		w.maybe(func() { out = w.stmts(c.Do, in) })
+		w.loop(func() { out = w.stmts(c.Do, in) })
 		out.known = false
 		return out
 	}
@@ -908,29 +906,25 @@ func (w *walker) forLoop(c *syntax.ForClause, in stream) stream {
 		items = append(items, w.fields(word)...)
 	}
 	if len(iter.Items) == 0 {
-		items = []value{{s: unknown}}
-	}
-	if len(items) > 6 || w.loops > 2 {
-		// All of them at once: told apart only by what they share.
-		all := value{s: unknown}
-		for _, it := range items {
-			all.taint |= it.taint
-		}
-		for _, it := range items {
-			if p, _ := w.placeOf(it, w.dir); p >= envFile {
-				items = append([]value{it}, all)
-				break
-			}
-		}
-		if len(items) > 6 {
-			items = []value{items[0], all}
+		if all, ok := w.lookup(parameters); ok && !all.open {
+			items = all.list
+		} else {
+			items = []value{{s: unknown, taint: all.taint}}
 		}
 	}
-	var out stream
-	for _, it := range items {
-		w.vars[iter.Name.Value] = it
-		w.maybe(func() { out = w.stmts(c.Do, in) })
+	var any variable
+	for _, v := range items {
+		v.quoted = false
+		any.may = addValue(any.may, v)
 	}
+	if len(any.may) == 0 {
+		return stream{}
+	}
+	w.divided = w.divided || len(any.may) > 1
+	w.loop(func() {
+		w.vars[iter.Name.Value] = any
+		out = w.stmts(c.Do, in)
+	})
 	out.known = false
 	return out
 }

@@ -29,7 +29,12 @@ func printf(w *walker, c *cmd) (stream, bool) {
 	args := c.args
 	if len(args) > 1 && args[0].s == "-v" {
 		w.arithText(args[1].s)
-		w.set(args[1].s, value{s: unknown})
+		out, _ := printf(w, &cmd{name: c.name, args: args[2:], in: c.in})
+		a := textAssign(value{s: args[1].s})
+		if a.naked, a.v = false, (value{s: unknown, taint: out.taint}); out.known {
+			a.v.s = out.text
+		}
+		w.give(a)
 		return handled(stream{known: true})
 	}
 	if len(args) > 0 && args[0].s == "--" {

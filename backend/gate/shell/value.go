@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // unknown stands in a value for a part that is known only when the command runs. No script can hold it: Parse returns an
 // error for NUL.
@@ -27,6 +30,26 @@ type value struct {
 	taint  taint
 	glob   bool // has unquoted * ? [
 	quoted bool // any part of it was quoted, so that it cannot fall apart into several
+
+	list []value  // of an array: its elements
+	keys []string // and what they are found by, where that is no number
+	open bool     // an array that may have others as well
+}
+
+// same says whether two values are the same text, wherever they come from.
+func (v value) same(o value) bool {
+	return v.s == o.s && v.glob == o.glob && v.open == o.open && len(v.list) == len(o.list) && slices.Equal(v.keys, o.keys) && slices.EqualFunc(v.list, o.list, value.same)
+}
+
+// array is a value that holds several.
+func array(list []value) value {
+	v := joined(list)
+	v.quoted = false
+	v.list = list
+	if v.list == nil {
+		v.list = []value{}
+	}
+	return v
 }
 
 func known(s string) value { return value{s: s, quoted: true} }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,10 +120,14 @@ func (w *walker) field(word *syntax.Word) []value {
 			cur.s += ansi(p)
 			cur.quoted, has = true, true
 		case *syntax.DblQuoted:
-			v := w.quoted(p.Parts)
-			cur.s += v.s
-			cur.taint |= v.taint
-			cur.quoted, has = true, true
+			for i, v := range w.quotedList(p.Parts) {
+				if i > 0 {
+					out, cur = append(out, cur), value{}
+				}
+				cur.s += v.s
+				cur.taint |= v.taint
+				cur.quoted, has = true, true
+			}
 		case *syntax.ExtGlob:
 			cur.s += "*"
 			cur.glob, has = true, true
@@ -134,7 +139,7 @@ func (w *walker) field(word *syntax.Word) []value {
 				has = true
 				continue
 			}
-			if ifs, ok := w.vars["IFS"]; ok && ifs.known() && strings.Trim(ifs.s, " \t\n") != "" {
+			if ifs, ok := w.lookup("IFS"); ok && ifs.known() && strings.Trim(ifs.s, " \t\n") != "" {
 				v.s = strings.Map(func(r rune) rune {
 					if strings.ContainsRune(ifs.s, r) {
 						return ' '
@@ -194,6 +199,35 @@ func (w *walker) tilde(s string, _ bool) string {
 		return unknown + rest
 	}
 	return "/home/" + name + rest
+}
+
+// quotedList is what double quotes make: one word, or one for each element of an array, which may be none.
+func (w *walker) quotedList(parts []syntax.WordPart) []value {
+	at := slices.IndexFunc(parts, func(p syntax.WordPart) bool {
+		e, ok := p.(*syntax.ParamExp)
+		return ok && isList(e)
+	})
+	if at < 0 {
+		return []value{w.quoted(parts)}
+	}
+	before, list := w.quoted(parts[:at]), slices.Clone(w.elements(parts[at].(*syntax.ParamExp)))
+	rest := w.quotedList(parts[at+1:])
+	if len(list) == 0 {
+		if before.s == "" && len(rest) == 1 && rest[0].s == "" {
+			return nil
+		}
+		list = []value{{}}
+	}
+	list[0].s, list[0].taint = before.s+list[0].s, list[0].taint|before.taint
+	if len(rest) > 0 {
+		last := &list[len(list)-1]
+		last.s, last.taint = last.s+rest[0].s, last.taint|rest[0].taint
+		list = append(list, rest[1:]...)
+	}
+	for i := range list {
+		list[i].quoted, list[i].glob = true, false
+	}
+	return list
 }
 
 // quoted is the text between double quotes, or of a here-document.
@@ -342,15 +376,41 @@ func (w *walker) param(p *syntax.ParamExp) value {
 		return value{s: unknown}
 	}
 	name := p.Param.Value
-	v, isSet := w.lookup(name)
+	plain := !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil && p.Flags == nil && len(p.Modifiers) == 0
+	if !plain {
+		if v, ok := w.computed(p); ok {
+			return v
+		}
+	}
 	if p.Length || p.Width || p.IsSet {
 		return value{s: "0" + unknown, quoted: true}
 	}
-	if p.Excl || p.Index != nil || p.Slice != nil || p.Names != 0 || p.Flags != nil || len(p.Modifiers) > 0 {
+	if name == "*" {
+		name = parameters
+	}
+	v, isSet := w.lookup(name)
+	switch {
+	case p.Index != nil:
+		if word, ok := p.Index.(*syntax.Word); ok && (word.Lit() == "@" || word.Lit() == "*") {
+			break
+		}
+		if v.list == nil && isSet && v.known() {
+			v.list = []value{{s: v.s, taint: v.taint}}
+		}
+		if v.list != nil {
+			v = w.element(v, w.index(p.Index))
+			isSet = v.s != ""
+		}
+	case v.list != nil && name != parameters && len(v.list) > 0:
+		v = w.element(v, "0")
+	}
+	if plain {
+		return value{s: v.s, taint: v.taint, glob: v.glob}
+	}
+	if p.Excl || p.Slice != nil || p.Names != 0 || p.Flags != nil || len(p.Modifiers) > 0 {
 		if p.Excl && isSet && v.known() {
-			if x, ok := w.lookup(v.s); ok {
-				return x
-			}
+			x, _ := w.lookup(v.s)
+			return x
 		}
 		return value{s: unknown, taint: v.taint}
 	}
@@ -369,13 +429,13 @@ func (w *walker) param(p *syntax.ParamExp) value {
 		}
 		switch e.Op {
 		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
-			if isSet {
+			if isSet && (v.s != "" || e.Op == syntax.DefaultUnset) {
 				return v
 			}
 			alt.taint |= v.taint
 			return alt
 		case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-			if isSet {
+			if isSet && (v.s != "" || e.Op == syntax.AssignUnset) {
 				return v
 			}
 			w.set(name, alt)
@@ -388,7 +448,7 @@ func (w *walker) param(p *syntax.ParamExp) value {
 			if isSet {
 				w.expandText(v.s)
 			}
-			return value{s: unknown, taint: v.taint}
+			return w.transformed(v, e.Word)
 		default:
 			return value{s: unknown, taint: v.taint}
 		}
@@ -396,47 +456,24 @@ func (w *walker) param(p *syntax.ParamExp) value {
 	return v
 }
 
+// transformed is ${x@U} and the like.
+func (w *walker) transformed(v value, how *syntax.Word) value {
+	if how != nil && v.known() {
+		switch how.Lit() {
+		case "U":
+			return value{s: strings.ToUpper(v.s), taint: v.taint}
+		case "L":
+			return value{s: strings.ToLower(v.s), taint: v.taint}
+		}
+	}
+	return value{s: unknown, taint: v.taint}
+}
+
 func boolTo(b bool, n int) int {
 	if b {
 		return n
 	}
 	return 0
-}
-
-func (w *walker) lookup(name string) (value, bool) {
-	w.ownToken(name)
-	if v, ok := w.vars[name]; ok {
-		return v, true
-	}
-	if n, err := strconv.Atoi(name); err == nil {
-		if n >= 1 && n <= len(w.params) {
-			return w.params[n-1], true
-		}
-		return value{s: unknown}, false
-	}
-	switch name {
-	case "HOME":
-		return value{s: w.home}, true
-	case "PWD":
-		return value{s: w.dir}, true
-	case "TMPDIR", "TMP", "TEMP":
-		return value{s: "/tmp"}, true
-	case "IFS":
-		return value{s: " \t\n"}, true
-	case "!":
-		return value{s: job, taint: ofJob}, true
-	case "?", "$", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "COLUMNS", "LINES":
-		return value{s: "0" + unknown}, true
-	case "@", "*":
-		if w.params != nil && len(w.params) < 32 {
-			return joined(w.params), true
-		}
-	}
-	v := value{s: unknown}
-	if secretVar(name) {
-		v.taint = fromSecret
-	}
-	return v, false
 }
 
 // secretVar says whether a variable's name says that it holds a secret.
@@ -448,14 +485,6 @@ func secretVar(name string) bool {
 		}
 	}
 	return false
-}
-
-func (w *walker) set(name string, v value) {
-	if len(w.vars) > 2000 {
-		v = value{s: unknown}
-	}
-	v.quoted = false
-	w.vars[name] = v
 }
 
 // What variables hold that programs run: a command each, or the path of a file that is run.
@@ -540,73 +569,6 @@ func (w *walker) assigned(name string, v value) {
 	}
 }
 
-func (w *walker) assign(a *syntax.Assign, variant string) {
-	if a.Index != nil {
-		w.scan(a.Index)
-	}
-	if a.Name == nil { // declare -f, declare "x=$y"
-		if a.Value != nil {
-			for _, f := range w.fields(a.Value) {
-				if name, text, ok := strings.Cut(f.s, "="); ok {
-					v := value{s: text, taint: f.taint, quoted: true}
-					w.arithText(name)
-					w.set(strings.TrimRight(name, "+"), v)
-					w.assigned(name, v)
-				} else {
-					w.arithText(f.s)
-				}
-			}
-		}
-		return
-	}
-	name := a.Name.Value
-	if a.Array != nil {
-		var all value
-		for _, e := range a.Array.Elems {
-			if e.Index != nil {
-				w.scan(e.Index)
-			}
-			for _, f := range w.fields(e.Value) {
-				if all.s != "" {
-					all.s += " "
-				}
-				all.s += f.s
-				all.taint |= f.taint
-			}
-			if len(all.s) > maxValue {
-				all.s = unknown
-			}
-		}
-		w.set(name, all)
-		return
-	}
-	var v value
-	if a.Value != nil {
-		v = w.single(a.Value)
-	} else if a.Naked {
-		return
-	}
-	if a.Append {
-		old, ok := w.lookup(name)
-		if ok && !old.known() || !ok {
-			old = value{s: ""}
-			if !ok {
-				old.s = ""
-			}
-		}
-		v.s = old.s + v.s
-		v.taint |= old.taint
-	}
-	if len(v.s) > maxValue {
-		v.s = unknown
-	}
-	w.set(name, v)
-	w.assigned(name, v)
-	if variant == "declare" || variant == "typeset" || variant == "local" {
-		w.arithText(v.s) // declare -i evaluates
-	}
-}
-
 // scan runs the substitutions that are anywhere in a part of the script: arithmetic, tests, indexes.
 func (w *walker) scan(node syntax.Node) {
 	syntax.Walk(node, func(n syntax.Node) bool {
@@ -644,7 +606,7 @@ func (w *walker) scan(node syntax.Node) {
 			w.arithText(n.Value)
 		case *syntax.ParamExp:
 			if n.Param != nil {
-				if v, ok := w.vars[n.Param.Value]; ok {
+				if v, ok := w.lookup(n.Param.Value); ok {
 					w.arithText(v.s)
 				}
 			}
@@ -653,7 +615,8 @@ func (w *walker) scan(node syntax.Node) {
 				return false
 			}
 		case *syntax.Lit:
-			if v, ok := w.vars[n.Value]; ok {
+			if _, ok := w.vars[n.Value]; ok {
+				v, _ := w.lookup(n.Value)
 				w.arithText(v.s) // arithmetic takes a bare name for the variable and evaluates what it holds
 			}
 		}

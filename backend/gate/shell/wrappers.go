@@ -26,8 +26,7 @@ func env(w *walker, c *cmd) (stream, bool) {
 }
 
 func (w *walker) assignsThen(c *cmd, rest []value, name string) stream {
-	defer func(vars map[string]value) { w.vars = vars }(w.vars)
-	w.vars = clone(w.vars)
+	defer func(vars map[string]variable) { w.vars = vars }(w.save().vars)
 	for len(rest) > 0 {
 		key, val, ok := strings.Cut(rest[0].s, "=")
 		if !ok || strings.ContainsAny(key, "/ ") {

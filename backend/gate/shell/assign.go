@@ -1,0 +1,585 @@
+package shell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// assignment is what an assignment would give to a name, expanded but not yet given.
+type assignment struct {
+	name  string
+	key   string // of an array's element
+	v     value
+	naked bool // it only names
+	keyed bool // it has a key
+	adds  bool // +=
+}
+
+// expand expands an assignment.
+func (w *walker) expandAssign(a *syntax.Assign) assignment {
+	out := assignment{name: a.Name.Value, naked: a.Naked, adds: a.Append}
+	if a.Index != nil {
+		w.scan(a.Index)
+		out.key, out.keyed = w.index(a.Index), true
+	}
+	switch {
+	case a.Array != nil:
+		var list []value
+		var keys []string
+		for _, e := range a.Array.Elems {
+			key := ""
+			if e.Index != nil {
+				w.scan(e.Index)
+				key = w.index(e.Index)
+			}
+			for _, f := range w.fields(e.Value) {
+				f.quoted = false
+				list, keys = append(list, f), append(keys, key)
+			}
+		}
+		out.v = array(list)
+		if slices.ContainsFunc(keys, func(k string) bool { return k != "" }) {
+			out.v.keys = keys
+		}
+	case a.Value != nil:
+		out.v = w.single(a.Value)
+	}
+	if len(out.v.s) > maxValue {
+		out.v = value{s: unknown, taint: out.v.taint}
+	}
+	return out
+}
+
+// textAssign reads an assignment out of a word that was expanded, as declare takes it.
+func textAssign(f value) assignment {
+	name, text, ok := strings.Cut(f.s, "=")
+	a := assignment{name: name, naked: !ok, v: value{s: text, taint: f.taint}}
+	a.name, a.adds = strings.CutSuffix(a.name, "+")
+	if array, key, ok := strings.Cut(a.name, "["); ok {
+		a.name, a.key, a.keyed = array, strings.TrimSuffix(key, "]"), true
+	}
+	return a
+}
+
+// index is an array's index, as far as it is known.
+func (w *walker) index(x syntax.ArithmExpr) string {
+	if word, ok := x.(*syntax.Word); ok {
+		v := w.single(word)
+		if n, ok := w.lookup(v.s); ok && n.s != "" { // arithmetic takes a name for what it holds
+			v = n
+		}
+		return v.s
+	}
+	e := &environ{w: w}
+	if n, err := expand.Arithm(&expand.Config{Env: e}, x); err == nil && !e.unknown {
+		return strconv.Itoa(n)
+	}
+	return unknown
+}
+
+// give does an assignment.
+func (w *walker) give(a assignment) {
+	v := a.v
+	old, isSet := value{}, false
+	if a.adds || a.keyed {
+		old, isSet = w.lookup(a.name)
+	}
+	switch {
+	case a.keyed:
+		v = w.withElement(a, old, isSet)
+	case a.adds && (v.list != nil || old.list != nil):
+		list := old.list
+		if list == nil && isSet {
+			list = []value{old}
+		}
+		switch {
+		case v.list != nil:
+			keys := v.keys
+			v = array(slices.Concat(list, v.list))
+			if old.keys != nil && keys != nil {
+				v.keys = slices.Concat(old.keys, keys)
+			}
+		case len(list) > 0:
+			list = slices.Clone(list)
+			list[0].s += v.s
+			list[0].taint |= v.taint
+			v = array(list)
+		}
+	case a.adds:
+		v.s, v.taint = old.s+v.s, v.taint|old.taint
+	}
+	if len(v.s) > maxValue || len(v.list) > maxValue/8 {
+		v = value{s: unknown, taint: v.taint}
+	}
+	w.set(a.name, v)
+	w.assigned(a.name, v)
+}
+
+// withElement is an array with one element assigned anew.
+func (w *walker) withElement(a assignment, old value, isSet bool) value {
+	list, keys := slices.Clone(old.list), slices.Clone(old.keys)
+	if list == nil && isSet {
+		list = []value{{s: old.s, taint: old.taint}}
+	}
+	n, err := strconv.Atoi(a.key)
+	switch {
+	case w.vars[a.name].keyed || keys != nil:
+		if keys == nil {
+			keys = make([]string, len(list))
+		}
+		if n = slices.Index(keys, a.key); n < 0 {
+			list, keys, n = append(list, value{}), append(keys, a.key), len(list)
+		}
+	case err != nil || n < 0 || n > len(list)+64:
+		n = w.pick(len(list) + 1) // it could be any
+	}
+	for len(list) <= n {
+		list = append(list, value{})
+	}
+	if a.adds {
+		a.v.s, a.v.taint = list[n].s+a.v.s, a.v.taint|list[n].taint
+	}
+	list[n] = value{s: a.v.s, taint: a.v.taint}
+	out := array(list)
+	out.keys = keys
+	return out
+}
+
+// assign does an assignment of its own, or before a command.
+func (w *walker) assign(a *syntax.Assign) {
+	if a.Name != nil {
+		w.give(w.expandAssign(a))
+	}
+}
+
+// declare goes through declare, local, export and the like: all words are expanded before the first name is given its value.
+func (w *walker) declare(c *syntax.DeclClause) {
+	var args []assignment
+	var opts []string
+	for _, a := range c.Args {
+		if a.Name != nil {
+			args = append(args, w.expandAssign(a))
+			continue
+		}
+		for _, f := range w.fields(a.Value) {
+			if len(f.s) > 1 && (f.s[0] == '-' || f.s[0] == '+') {
+				opts = append(opts, f.s)
+			} else {
+				w.arithText(f.s)
+				args = append(args, textAssign(f))
+			}
+		}
+	}
+	w.declared(c.Variant.Value, opts, args)
+}
+
+// declares is declare and the like where they stand behind another command.
+func declares(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	var args []assignment
+	var opts []string
+	for _, f := range c.args {
+		if len(f.s) > 1 && (f.s[0] == '-' || f.s[0] == '+') {
+			opts = append(opts, f.s)
+		} else {
+			w.arithText(f.s)
+			args = append(args, textAssign(f))
+		}
+	}
+	w.declared(c.name, opts, args)
+	if len(args) == 0 || slices.Contains(opts, "-p") {
+		return printenv(w, c)
+	}
+	return handled(stream{known: true})
+}
+
+func (w *walker) declared(variant string, opts []string, args []assignment) {
+	has := func(letter string) bool {
+		return slices.ContainsFunc(opts, func(o string) bool { return o[0] == '-' && strings.Contains(o, letter) })
+	}
+	if has("f") || has("F") {
+		return // functions
+	}
+	inside := slices.ContainsFunc(w.frames, func(f *frame) bool { return f.function })
+	if variant == "local" && !inside { // most shells fail
+		w.maybe(func() { w.declared("declare", opts, args) })
+		return
+	}
+	for _, a := range args {
+		if a.name == "" || strings.Contains(a.name, unknown) {
+			continue
+		}
+		w.ownToken(a.name)
+		switch variant {
+		case "local", "declare", "typeset", "nameref":
+			if inside && !has("g") {
+				w.hide(a.name)
+			}
+		}
+		v, there := w.vars[a.name]
+		if !there {
+			v = variable{begun: true}
+		}
+		readonly := variant == "readonly" || has("r")
+		v.integer = v.integer || has("i")
+		v.keyed = v.keyed || has("A")
+		v.reference = v.reference && slices.Contains(opts, "-n") && a.naked
+		v.upper, v.lower = v.upper && !has("l") || has("u"), v.lower && !has("u") || has("l")
+		w.vars[a.name] = v
+		if !a.naked {
+			w.give(a)
+			if variant == "declare" || variant == "typeset" || variant == "local" {
+				w.arithText(a.v.s) // declare -i evaluates
+			}
+		}
+		v = w.vars[a.name]
+		v.readonly = v.readonly || readonly
+		v.reference = has("n") || variant == "nameref"
+		w.vars[a.name] = v
+	}
+}
+
+// The builtins that change what names stand for.
+
+func unset(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	o, _ := parse(c.args, nil, false, false)
+	for _, v := range o.words {
+		w.arithText(v.s)
+		if v.s == "HISTFILE" {
+			w.assigned("HISTFILE", value{})
+		}
+		_, isVar := w.vars[v.s]
+		if !o.has("-v") && (o.has("-f") || !isVar) {
+			delete(w.funcs, v.s)
+		}
+		if !o.has("-f") {
+			w.unset(v.s)
+		}
+	}
+	return handled(stream{known: true})
+}
+
+// setParams is set: after its options come $1 and so on.
+func setParams(w *walker, c *cmd) (stream, bool) {
+	args, given := c.args, false
+options:
+	for len(args) > 0 {
+		switch s := args[0].s; {
+		case s == "--" || s == "-":
+			args, given = args[1:], true
+			break options
+		case len(s) > 1 && (s[0] == '-' || s[0] == '+'):
+			args = args[1:]
+			if s[len(s)-1] == 'o' && len(args) > 0 {
+				args = args[1:]
+			}
+		default:
+			given = true
+			break options
+		}
+	}
+	if given {
+		v := array(args)
+		v.open = slices.ContainsFunc(args, func(a value) bool { return !a.known() && !a.quoted })
+		w.vars[parameters] = variable{may: []value{v}}
+	}
+	if len(c.args) == 0 {
+		return handled(stream{taint: fromSecret})
+	}
+	return stream{}, false
+}
+
+func shift(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	n := 1
+	if len(c.args) > 0 {
+		var err error
+		if n, err = strconv.Atoi(c.args[0].s); err != nil {
+			n = -1
+		}
+	}
+	if v, ok := w.lookup(parameters); ok {
+		switch {
+		case n < 0:
+			n = w.pick(len(v.list) + 1)
+		case n > len(v.list):
+			n = 0
+		}
+		rest := array(v.list[n:])
+		rest.open = v.open
+		w.vars[parameters] = variable{may: []value{rest}}
+	}
+	return handled(stream{known: true})
+}
+
+func reads(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, map[string]bool{"-p": true, "-t": true, "-n": true, "-N": true, "-d": true, "-u": true, "-i": true, "-a": true, "-C": true, "-c": true, "-O": true, "-s": true}, false, false)
+	w.harmless(c)
+	if v, ok := o.flags["-C"]; ok {
+		w.script(v.s+" 0 "+quoteAll([]value{{s: c.in.text}}), "bash", nil, stream{})
+	}
+	names := o.words
+	if v, ok := o.flags["-a"]; ok {
+		names = append([]value{v}, names...)
+	}
+	lines := strings.Split(strings.TrimSuffix(c.in.text, "\n"), "\n")
+	if !c.in.known || len(lines) > maxAlternatives {
+		lines = nil
+	}
+	if c.name != "read" || o.has("-a") {
+		var all value
+		all.s, all.taint = unknown, c.in.taint
+		switch {
+		case lines == nil:
+		case c.name == "read":
+			var list []value
+			for _, f := range strings.Fields(lines[w.anyLine(len(lines))]) {
+				list = append(list, value{s: f, taint: c.in.taint})
+			}
+			all = array(list)
+		default:
+			var list []value
+			for _, l := range lines {
+				list = append(list, value{s: l, taint: c.in.taint})
+			}
+			all = array(list)
+		}
+		if len(names) == 0 {
+			names = []value{known("MAPFILE")}
+		}
+		w.give(assignment{name: names[0].s, v: all})
+		return handled(stream{known: true})
+	}
+	if len(names) == 0 {
+		names = []value{known("REPLY")}
+	}
+	line := unknown
+	if lines != nil {
+		if line = lines[w.anyLine(len(lines))]; o.has("-d", "-n", "-N") {
+			line = unknown
+		}
+	}
+	var fields []string
+	if line != unknown {
+		fields = expand.ReadFields(&expand.Config{Env: &environ{w: w}}, line, len(names), o.has("-r"))
+	}
+	for i, v := range names {
+		w.arithText(v.s)
+		a := textAssign(value{s: v.s})
+		a.naked, a.v = false, value{s: unknown, taint: c.in.taint}
+		switch {
+		case line == unknown:
+		case i < len(fields):
+			a.v.s = fields[i]
+		default:
+			a.v.s = ""
+		}
+		w.give(a)
+	}
+	return handled(stream{known: true})
+}
+
+// anyLine is the line that is read: the first, and in a loop any of them.
+func (w *walker) anyLine(n int) int {
+	if w.loops == 0 {
+		return 0
+	}
+	return w.pick(n)
+}
+
+func getopts(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	if len(c.args) > 1 {
+		w.set(c.args[1].s, value{s: unknown})
+		w.set("OPTARG", value{s: unknown})
+	}
+	return handled(stream{known: true})
+}
+
+// jumps is break, continue and return: what they leave goes on behind the loop or the function.
+func jumps(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	w.leaves(c.name == "return", len(c.args) > 0)
+	return handled(stream{known: true})
+}
+
+func trap(w *walker, c *cmd) (stream, bool) {
+	o, rest := parse(c.args, nil, false, true)
+	w.harmless(c)
+	if o.has("-l", "-p") || len(rest) < 2 || rest[0].s == "-" || rest[0].s == "" {
+		return handled(stream{})
+	}
+	v := rest[0]
+	if v.taint == ofJob { // trap "kill $pid" EXIT
+		v.s = strings.ReplaceAll(v.s, job, "$!")
+	}
+	w.script(v.s, "bash", nil, stream{})
+	if len(w.traps) >= maxAlternatives {
+		w.opaque("shell.too_much", "thing_does_much")
+	} else if !slices.ContainsFunc(w.traps, v.same) {
+		w.traps = append(w.traps, v)
+	}
+	return handled(stream{})
+}
+
+// trapped goes through the traps again behind a statement: what they run may have changed by it.
+func (w *walker) trapped(s *syntax.Stmt) {
+	if len(w.traps) == 0 {
+		return
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(c.Args) > 0 && c.Args[0].Lit() == "trap" {
+			return
+		}
+	case *syntax.DeclClause, *syntax.FuncDecl, *syntax.ArithmCmd, *syntax.LetClause:
+	default:
+		return // its parts did
+	}
+	traps := w.traps
+	w.traps = nil
+	defer w.apart()()
+	for _, v := range traps {
+		if first, _, _ := strings.Cut(strings.TrimSpace(v.s), " "); strings.Contains(v.s, "$") || len(w.funcs[first]) > 0 {
+			before := w.save()
+			w.script(v.s, "bash", nil, stream{})
+			w.merge(before)
+		}
+	}
+	w.traps = traps
+}
+
+// environ is what the shell's own expansions see of the state. Only what is fully known may be made of it.
+type environ struct {
+	w       *walker
+	taint   taint
+	unknown bool
+}
+
+// Get is the variable of a name.
+func (e *environ) Get(name string) expand.Variable {
+	if name == "#" {
+		if v, ok := e.w.lookup(parameters); ok && !v.open {
+			return expand.Variable{Set: true, Kind: expand.String, Str: strconv.Itoa(len(v.list))}
+		}
+	}
+	if name == "*" {
+		name = parameters
+	}
+	v, isSet := e.w.lookup(name)
+	e.taint |= v.taint
+	if !v.known() || v.open {
+		e.unknown = true
+	}
+	if !isSet {
+		return expand.Variable{}
+	}
+	if v.list == nil {
+		return expand.Variable{Set: true, Kind: expand.String, Str: v.s}
+	}
+	if v.keys != nil {
+		out := expand.Variable{Set: true, Kind: expand.Associative, Map: map[string]string{}}
+		for i, k := range v.keys {
+			out.Map[k] = v.list[i].s
+		}
+		if !e.w.vars[name].keyed {
+			e.unknown = true // indexes of a sparse array
+		}
+		return out
+	}
+	return expand.Variable{Set: true, Kind: expand.Indexed, List: texts(v.list)}
+}
+
+// Each is all variables, in no order.
+func (e *environ) Each(func(string, expand.Variable) bool) { e.unknown = true }
+
+// isList says whether an expansion makes a word of each element.
+func isList(p *syntax.ParamExp) bool {
+	if p.Length || p.Width || p.IsSet || p.Param == nil || p.Excl {
+		return false
+	}
+	if word, ok := p.Index.(*syntax.Word); ok {
+		return word.Lit() == "@"
+	}
+	return p.Param.Value == "@"
+}
+
+// elements are the words that such an expansion makes.
+func (w *walker) elements(p *syntax.ParamExp) []value {
+	if p.Slice == nil && p.Repl == nil && p.Exp == nil {
+		v, isSet := w.lookup(p.Param.Value)
+		switch {
+		case v.list != nil:
+			return v.list
+		case isSet || !v.known():
+			return []value{v}
+		}
+		return nil
+	}
+	e := &environ{w: w}
+	list, err := expand.Fields(&expand.Config{Env: e}, &syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: []syntax.WordPart{p}}}})
+	if err != nil || e.unknown {
+		v := w.param(p)
+		return []value{{s: unknown, taint: e.taint | v.taint}}
+	}
+	out := make([]value, len(list))
+	for i, s := range list {
+		out[i] = value{s: s, taint: e.taint}
+	}
+	return out
+}
+
+// computed is what the shell makes of an expansion, where all that it rests on is known.
+func (w *walker) computed(p *syntax.ParamExp) (value, bool) {
+	if runsWithin(p) {
+		return value{}, false
+	}
+	e := &environ{w: w}
+	s, err := expand.Literal(&expand.Config{Env: e}, &syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: []syntax.WordPart{p}}}})
+	if err != nil || e.unknown || strings.Contains(s, unknown) {
+		return value{s: unknown, taint: e.taint}, false
+	}
+	return value{s: s, taint: e.taint}, true
+}
+
+// runsWithin says whether an expansion has a command within it, or assigns.
+func runsWithin(p *syntax.ParamExp) bool {
+	found := false
+	syntax.Walk(p, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+			found = true
+		case *syntax.ParamExp:
+			if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull || n.Exp.Op == syntax.OtherParamOps) {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// element is one of an array's elements, by an index that may not be known.
+func (w *walker) element(v value, key string) value {
+	if i := slices.Index(v.keys, key); i >= 0 {
+		return v.list[i]
+	}
+	if n, err := strconv.Atoi(key); err == nil && v.keys == nil {
+		if n < 0 {
+			n += len(v.list)
+		}
+		if n < 0 || n >= len(v.list) {
+			return value{}
+		}
+		return v.list[n]
+	}
+	if len(v.list) == 0 {
+		return value{}
+	}
+	return v.list[w.pick(len(v.list))]
+}
