@@ -24,7 +24,7 @@ func (w *walker) expandAssign(a *syntax.Assign) assignment {
 	out := assignment{name: a.Name.Value, naked: a.Naked, adds: a.Append}
 	if a.Index != nil {
 		w.scan(a.Index)
-		out.key, out.keyed = w.index(a.Index), true
+		out.key, out.keyed = w.index(out.name, a.Index), true
 	}
 	switch {
 	case a.Array != nil:
@@ -34,7 +34,7 @@ func (w *walker) expandAssign(a *syntax.Assign) assignment {
 			key := ""
 			if e.Index != nil {
 				w.scan(e.Index)
-				key = w.index(e.Index)
+				key = w.index(out.name, e.Index)
 			}
 			for _, f := range w.fields(e.Value) {
 				f.quoted = false
@@ -65,12 +65,14 @@ func textAssign(f value) assignment {
 	return a
 }
 
-// index is an array's index, as far as it is known.
-func (w *walker) index(x syntax.ArithmExpr) string {
+// index is an index of an array, as far as it is known.
+func (w *walker) index(of string, x syntax.ArithmExpr) string {
 	if word, ok := x.(*syntax.Word); ok {
 		v := w.single(word)
-		if n, ok := w.lookup(v.s); ok && n.s != "" { // arithmetic takes a name for what it holds
-			v = n
+		if syntax.ValidName(v.s) && !w.vars[of].keyed { // arithmetic takes a name for what it holds
+			if n, ok := w.lookup(v.s); ok && n.s != "" {
+				v = n
+			}
 		}
 		return v.s
 	}
@@ -318,7 +320,11 @@ func shift(w *walker, c *cmd) (stream, bool) {
 }
 
 func reads(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, map[string]bool{"-p": true, "-t": true, "-n": true, "-N": true, "-d": true, "-u": true, "-i": true, "-a": true, "-C": true, "-c": true, "-O": true, "-s": true}, false, false)
+	values := set("-p -t -n -N -d -u -i -a")
+	if c.name != "read" {
+		values = set("-d -n -O -s -u -C -c")
+	}
+	o, _ := parse(c.args, values, false, false)
 	w.harmless(c)
 	if v, ok := o.flags["-C"]; ok {
 		w.script(v.s+" 0 "+quoteAll([]value{{s: c.in.text}}), "bash", nil, stream{})

@@ -43,7 +43,7 @@ func sed(w *walker, c *cmd) (stream, bool) {
 		}
 		if inPlace {
 			w.writing(f, "sed.edits")
-			w.edited(f)
+			w.edited(f, joined(scripts))
 		} else {
 			w.reading(f, "sed.reads")
 		}
@@ -162,11 +162,11 @@ func awk(w *walker, c *cmd) (stream, bool) {
 	if program != nil {
 		w.awkProgram(c, *program)
 	}
-	edits := o.flags["-i"].s == "inplace" || o.flags["--include"].s == "inplace"
+	edits := program != nil && o.flags["-i"].s == "inplace" || program != nil && o.flags["--include"].s == "inplace"
 	for _, f := range words {
 		if edits {
 			w.writing(f, "awk.edits")
-			w.edited(f)
+			w.edited(f, *program)
 		}
 		w.reading(f, "awk.reads")
 	}

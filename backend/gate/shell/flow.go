@@ -86,6 +86,7 @@ func (w *walker) merge(o state) {
 		for _, body := range bodies {
 			if !slices.Contains(w.funcs[name], body) {
 				w.funcs[name] = append(slices.Clip(w.funcs[name]), body)
+				w.divided = true
 			}
 		}
 	}

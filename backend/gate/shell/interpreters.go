@@ -228,7 +228,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 				if ranAny { // files that the inline code goes through
 					if edits {
 						w.writing(args[i], c.name+".edits")
-						w.edited(args[i])
+						w.edited(args[i], joined(args[:i]))
 					} else {
 						w.reading(args[i], c.name+".reads")
 					}

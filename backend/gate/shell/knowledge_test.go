@@ -196,7 +196,7 @@ var (
 	typed = regexp.MustCompile(`^(--?|\+!?)?[\pL\d./@:%#][\pL\d.:/@#%~{}+*_!\\-]*$`)
 	loud  = regexp.MustCompile(`^[A-Z_]+$`)
 	// What is no word of a command line: files, folders and functions.
-	otherSets = setOf("place.go code.go")
+	otherSets = setOf("place.go code.go written.go")
 )
 
 func misspelled(word string) bool {

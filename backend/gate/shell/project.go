@@ -5,8 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"deskbell/backend/human"
 )
 
 // What programs of a project run stands in its files: package.json, Makefile, tests. Where the agent has just written such
@@ -68,11 +66,6 @@ func (w *walker) runsWritten(name value, language string, pick func(text string)
 	w.feed(language, s, "shell.changed_file")
 	w.unsure = before
 	return true
-}
-
-// changedFile is code that is run after it was changed in a way that is known only when it runs.
-func (w *walker) changedFile(name value) {
-	w.emit(human.Effect{Verb: human.LangExec, Resource: name.shown(), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.changed_file"})
 }
 
 // packageScripts looks at what npm and its like run of package.json: scripts by name, and those of installing.
@@ -292,20 +285,20 @@ func closing(s string) int {
 	return len(s)
 }
 
-// runsAll is for programs that run the code of a project without naming its files, as tests do: all the code that this
-// script has written there is judged, and so are the files that are named.
+// runsAll is for programs that run the code of a project, as tests do: the files that are named are judged where they were
+// changed in this session. What this script has written is judged by runsWhatWasWritten.
 func (w *walker) runsAll(c *cmd) {
 	for _, a := range c.args {
 		name, _, _ := strings.Cut(a.s, "::") // pytest's test_a.py::test_b
+		v := value{s: name, taint: a.taint, quoted: true}
+		if _, ours := w.file(v); ours {
+			continue
+		}
 		if lang := codeByName(name); lang != "" && !strings.HasPrefix(name, "-") {
-			w.runsWritten(value{s: name, taint: a.taint, quoted: true}, lang, nil)
+			w.runsWritten(v, lang, nil)
 		}
 	}
-	for _, name := range sortedKeys(w.files) {
-		if lang := codeByName(name); lang != "" && strings.HasPrefix(name, w.dir+"/") && w.step(4) {
-			w.runsWritten(known(name), lang, nil)
-		}
-	}
+	w.ranCode++
 }
 
 // codeByName is the language of a file of code, by its name; empty for other files.

@@ -132,7 +132,7 @@ func (w *walker) run(args []value, in stream) stream {
 		w.emit(human.Effect{Verb: human.FilesystemRead, Resource: c.name, Risk: human.NoRisk, Rule: "shell.help"})
 		return stream{taint: in.taint}
 	}
-	before, from, asked := w.secrets, len(w.effects), len(w.called)
+	before, from, asked, ran, writes := w.secrets, len(w.effects), len(w.called), w.ranCode, w.kept
 	out, handled := stream{}, false
 	if h := handlers()[c.name]; h != nil {
 		out, handled = h(w, c)
@@ -150,6 +150,7 @@ func (w *walker) run(args []value, in stream) stream {
 		out.taint |= a.taint
 	}
 	w.guards(c, before, from)
+	w.runsWhatWasWritten(c, ran, writes)
 	w.takesAll(c)
 	w.reaches(c, from, asked)
 	if w.secrets > before {
@@ -579,8 +580,8 @@ func (w *walker) builds(c *cmd, o *options) bool {
 	if !compilers()[c.name] || c.in.open || len(o.words) == 0 {
 		return false
 	}
-	for _, f := range w.files {
-		if !f.built {
+	for name, f := range w.files {
+		if !f.built && kindOf(name) != "text" {
 			return false
 		}
 	}
@@ -588,7 +589,7 @@ func (w *walker) builds(c *cmd, o *options) bool {
 		switch e.Verb {
 		case human.FilesystemRead, human.GitRead, human.PackageRun:
 		case human.FilesystemWrite:
-			if !strings.HasPrefix(e.Rule, "mkdir") && !strings.HasSuffix(e.Rule, ".o") {
+			if e.Risk.Level() > human.LowRisk.Level() {
 				return false
 			}
 		default:
@@ -596,7 +597,8 @@ func (w *walker) builds(c *cmd, o *options) bool {
 		}
 	}
 	for _, v := range o.words {
-		if p, _ := w.placeOf(v, w.dir); !v.known() || p != inProject && p != projectRoot {
+		p, _ := w.placeOf(v, w.dir)
+		if !v.known() || p != inProject && p != projectRoot {
 			return false
 		}
 	}

@@ -191,6 +191,8 @@ type walker struct {
 	active    []*syntax.Stmt // functions that are being run
 	spawning  int            // within a pipe or the background
 	loops     int
+	kept      int // how often a file of this script was given something
+	ranCode   int // how often code was run that a script does not show
 	spent     bool
 	divided   bool              // some name may stand for one thing or another
 	choices   *choices          // of the statement that is gone through
@@ -260,6 +262,12 @@ func (w *walker) emit(e human.Effect) {
 	}
 	if w.unsure && e.Verb == human.UnknownEffect {
 		return
+	}
+	switch e.Verb {
+	case human.PackageRun, human.LangExec, human.PackageInstall:
+		if e.Risk != human.NoRisk {
+			w.ranCode++
+		}
 	}
 	if !w.seen[e] {
 		if len(w.effects) >= maxEffects {
@@ -684,6 +692,8 @@ func (w *walker) keep(v value, s stream) {
 		old := w.files[abs]
 		s.taint |= old.taint
 		s.open = true
+		w.kept++
+		s.at = w.kept
 		w.files[abs] = s
 	}
 }
@@ -696,8 +706,10 @@ func (w *walker) appended(v value, s stream) stream {
 	return s
 }
 
-// edited notes that a file is no longer what evidence may know of it.
-func (w *walker) edited(v value) { w.keep(v, stream{taint: madeHere, edited: true}) }
+// edited notes that a file is no longer what evidence may know of it, but changed by a text.
+func (w *walker) edited(v, by value) {
+	w.keep(v, stream{text: by.s, taint: madeHere | by.taint, edited: true})
+}
 
 func (w *walker) file(v value) (stream, bool) {
 	abs, ok := w.resolve(v, w.dir)

@@ -89,4 +89,5 @@ type stream struct {
 	from   string // of files: a copy of this one
 	all    string // of names: of all that is under this folder
 	built  bool   // of files: a program made of the project's own code
+	at     int    // of files: after how many writes
 }

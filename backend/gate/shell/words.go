@@ -398,7 +398,7 @@ func (w *walker) param(p *syntax.ParamExp) value {
 			v.list = []value{{s: v.s, taint: v.taint}}
 		}
 		if v.list != nil {
-			v = w.element(v, w.index(p.Index))
+			v = w.element(v, w.index(name, p.Index))
 			isSet = v.s != ""
 		}
 	case v.list != nil && name != parameters && len(v.list) > 0:

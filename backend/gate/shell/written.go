@@ -1,0 +1,183 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// What a project runs, its builders and tests run out of its files. Where a script has written such a file and then runs the
+// project, what it wrote is judged: code as code, settings by the commands in them. The files are told apart by their names.
+
+// kindOf is what a file holds, by its name: a language, or "settings" (they may hold commands), "build" (a language that
+// builders run, of which too little is known to say that it is harmless), "text" (nothing runs it), or empty.
+func kindOf(name string) string {
+	if lang := codeByName(name); lang != "" {
+		return lang
+	}
+	base := path.Base(name)
+	if kind := fileKinds()[base]; kind != "" {
+		return kind
+	}
+	if strings.HasPrefix(base, ".env") {
+		return "text"
+	}
+	return fileKinds()["*"+path.Ext(base)]
+}
+
+// fileKinds are files by their names, or by an asterisk and what they end in.
+var fileKinds = kinds(map[string]string{
+	"ruby":   "Rakefile Gemfile Podfile Vagrantfile Guardfile Capfile Fastfile Appfile Brewfile Dangerfile Appraisals *.gemspec *.ru *.podspec",
+	"python": "SConstruct SConscript wscript",
+	"sh":     ".envrc PKGBUILD APKBUILD *.ebuild",
+	"build": "CMakeLists.txt *.cmake *.gradle *.ninja *.nix *.bzl BUILD BUILD.bazel WORKSPACE MODULE.bazel *.tf *.hcl *.sbt *.groovy Jenkinsfile *.ac *.am *.m4 *.el *.dhall *.pri *.pro *.csproj *.fsproj " +
+		"*.vcxproj *.proj *.targets *.props build.xml pom.xml *.lisp *.clj *.edn *.scm *.rkt *.hs *.cabal *.ml *.erl *.hrl *.jl *.r *.R *.m *.gp *.plt *.tcl *.nim *.cr *.d *.dart *.vim *.fish *.ps1 *.bat *.cmd",
+	"settings": "*.json *.jsonc *.json5 *.yml *.yaml *.toml *.ini *.cfg *.conf *.config *.properties *.xml *.plist .npmrc .yarnrc .babelrc .eslintrc .mocharc Procfile Justfile justfile Tiltfile Earthfile",
+	"text": "*.md *.txt *.rst *.adoc *.csv *.tsv *.log *.lock *.html *.htm *.css *.scss *.less *.svg *.png *.jpg *.gif *.pdf *.snap *.golden *.diff *.patch *.sql *.graphql *.proto *.out *.tmp " +
+		".gitignore .gitattributes .dockerignore .editorconfig LICENSE README Makefile makefile GNUmakefile *.mk Dockerfile Containerfile",
+})
+
+func kinds(of map[string]string) func() map[string]string {
+	out := map[string]string{}
+	for kind, names := range of {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = kind
+		}
+	}
+	return func() map[string]string { return out }
+}
+
+// buildsFrom are programs that read the project's files as code even where they are said to look only.
+var buildsFrom = setOf("terraform tofu terragrunt nix nix-shell nix-build bundle composer pre-commit sphinx-build")
+
+// runsWhatWasWritten judges what this script has written into files that a command of the project's may run. ran is how
+// often something was run before the command, writes how many files were written.
+func (w *walker) runsWhatWasWritten(c *cmd, ran, writes int) {
+	if len(w.files) == 0 || w.ranCode == ran && !buildsFrom()[c.name] {
+		return
+	}
+	named := map[string]bool{}
+	for _, a := range c.args {
+		text := a.s
+		if _, v, ok := strings.Cut(text, "="); ok {
+			text = v
+		}
+		if abs, ok := w.resolve(value{s: strings.TrimPrefix(text, "@"), quoted: true}, w.dir); ok {
+			named[abs] = true
+		}
+	}
+	for _, name := range sortedKeys(w.files) {
+		f := w.files[name]
+		inside := strings.HasPrefix(name, w.dir+"/") || strings.HasPrefix(name, w.root+"/")
+		if f.built || f.from != "" || f.at > writes || !inside && !named[name] || strings.HasPrefix(name, "/dev/") || !w.step(4) {
+			continue
+		}
+		w.judgeWritten(name, f, named[name])
+	}
+}
+
+func (w *walker) judgeWritten(name string, f stream, named bool) {
+	kind := kindOf(name)
+	switch {
+	case kind == "text":
+	case f.taint&fromNetwork != 0:
+		if kind != "" && kind != "settings" {
+			w.feed(kind, f, "shell.changed_file")
+		}
+	case f.edited && f.text != "" || f.known && kind == "settings":
+		w.suspects(f.text)
+		if f.edited && wellKnown()[kind] {
+			w.code(kind, known(f.text))
+		}
+	case kind == "" && !named || kind == "settings":
+	case kind == "build" || kind == "" || !f.known:
+		if f.known && strings.HasSuffix(name, "CMakeLists.txt") && onlyBuilds(f.text) {
+			break
+		}
+		w.suspects(f.text)
+		w.changedFile(known(name))
+	default:
+		w.feed(kind, f, "shell.changed_file")
+	}
+}
+
+var (
+	quotedText = regexp.MustCompile(`"([^"\n]{3,})"|'([^'\n]{3,})'|` + "`([^`\n]{3,})`")
+	listOfText = regexp.MustCompile(`\[[^\[\]\n]*\]`)
+	wordOfText = regexp.MustCompile(`[A-Za-z_][\w.-]*`)
+)
+
+// suspects looks for commands in text that is no script, such as settings: what stands in quotes, in a list, behind a colon,
+// and from any word on that names a program that does much. What it does not know it does not ask about.
+func (w *walker) suspects(text string) {
+	if len(text) > MaxScript {
+		w.opaque("shell.too_much", "thing_too_large")
+		return
+	}
+	before := w.unsure
+	w.unsure = true
+	defer func() { w.unsure = before }()
+	w.depth++
+	defer func() { w.depth-- }()
+	try := func(s string) {
+		s = strings.TrimSpace(s)
+		first, _, _ := strings.Cut(s, " ")
+		if dangerousNames()[path.Base(first)] && w.depth < maxDepth && w.step(4) {
+			before := w.save()
+			w.script(s, "sh", nil, stream{})
+			w.restore(before)
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		for _, list := range listOfText.FindAllString(line, 4) {
+			var words []value
+			for _, m := range quotedText.FindAllStringSubmatch(list, 20) {
+				words = append(words, known(m[1]+m[2]+m[3]))
+			}
+			if len(words) > 1 && dangerousNames()[path.Base(words[0].s)] {
+				w.run(words, stream{})
+			}
+		}
+		for _, m := range quotedText.FindAllStringSubmatch(strings.ReplaceAll(line, `\"`, "'"), 20) {
+			try(m[1] + m[2] + m[3])
+		}
+		for n, at := range wordOfText.FindAllStringIndex(line, 60) {
+			if word := line[at[0]:at[1]]; n < 60 && dangerousNames()[word] {
+				rest := line[at[0]:]
+				if end := strings.IndexAny(rest, "\"'`)]}"); end > 0 {
+					try(rest[:end])
+				} else {
+					try(rest)
+				}
+			}
+		}
+	}
+}
+
+var cmakeCalls = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*\(`)
+
+// cmakeBuilds are the commands of CMake that only say what is built of what.
+var cmakeBuilds = setOf("cmake_minimum_required project add_executable add_library target_link_libraries target_include_directories target_compile_options target_compile_definitions target_compile_features target_sources " +
+	"set unset option message if elseif else endif foreach endforeach while endwhile find_package find_library find_path include_directories link_libraries add_compile_options add_definitions add_compile_definitions " +
+	"add_subdirectory enable_testing add_test set_property set_target_properties set_tests_properties get_property list string math gtest_discover_tests cmake_policy enable_language set_directory_properties")
+
+// onlyBuilds says whether a CMakeLists.txt does no more than that.
+func onlyBuilds(text string) bool {
+	if strings.Contains(text, "#[") || strings.Contains(text, "LAUNCH") || strings.Contains(text, "CMAKE_CXX_COMPILER") || strings.Contains(text, "CMAKE_C_COMPILER") {
+		return false
+	}
+	for _, m := range cmakeCalls.FindAllStringSubmatch(text, -1) {
+		if !cmakeBuilds()[strings.ToLower(m[1])] {
+			return false
+		}
+	}
+	return true
+}
+
+// changedFile is code that is run after it was changed in a way that is known only when it runs.
+func (w *walker) changedFile(name value) {
+	w.emit(human.Effect{Verb: human.LangExec, Resource: name.shown(), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.changed_file"})
+}
