@@ -130,16 +130,28 @@ func ownJob(v value) bool {
 
 // readsCommand is a builtin that gets a command to run later, or the place of one.
 func readsCommand(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-C -F -p -f"), false, false)
+	o, _ := parse(c.args, set("-C -F -W -p -f"), false, false)
 	switch {
-	case c.name == "complete" && o.has("-C"):
-		w.script(o.flags["-C"].s, "sh", nil, stream{})
+	case c.name == "complete" || c.name == "compgen":
+		if v := o.flags["-C"]; v.s != "" {
+			w.script(v.s, "sh", nil, stream{})
+		}
+		if v := o.flags["-W"]; v.s != "" {
+			w.expandText(v.s)
+		}
+		if f := o.flags["-F"]; f.s != "" && len(w.funcs[f.s]) > 0 {
+			w.run([]value{f}, stream{})
+		}
 	case c.name == "bind" && o.has("-x"):
 		for _, a := range c.args {
 			if _, text, ok := strings.Cut(a.s, ":"); ok {
 				w.script(strings.Trim(text, " \"'"), "sh", nil, stream{})
 			}
 		}
+	case c.name == "jobs" && o.has("-x"):
+		w.run(o.words, c.in)
+	case c.name == "history" && o.has("-s"), c.name == "fc" && (o.has("-s", "-e") || len(c.args) == 0):
+		w.script(joined(o.words).s, "bash", nil, stream{})
 	case c.name == "hash" && o.has("-p"), c.name == "enable" && o.has("-f"):
 		w.simple(c, human.LangExec, human.HighRisk, "replaces_command")
 	}

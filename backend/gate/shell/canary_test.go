@@ -195,7 +195,7 @@ func (w *writer) script() string {
 	return b.String()
 }
 
-// What a shell truly runs on some way through a script is asked about (P3): bash and dash run generated scripts of
+// What a shell truly runs on some way through a script is asked about (G1): bash and dash run generated scripts of
 // assignments that may not happen, scopes, loops and functions, in a directory where nothing but stand-ins is found.
 func TestEveryWayThroughAScript(t *testing.T) {
 	for _, shell := range []string{"bash", "dash"} {

@@ -213,6 +213,7 @@ func (w *walker) code(language string, v value) {
 			secret = w.reading(known(l), "code.reads")&fromSecret != 0 || secret
 		}
 	}
+	secret = w.joinedSecret(text, literals) || secret
 	m := talksNet.FindString(bare)
 	for _, l := range literals {
 		if m == "" && (netModules()[strings.TrimPrefix(l, "node:")] && strings.Contains(bare, "require") || (strings.HasPrefix(l, "http://") || strings.HasPrefix(l, "https://") || strings.HasPrefix(l, "ftp://")) && opensURL.MatchString(bare)) {
@@ -299,6 +300,25 @@ func (w *walker) code(language string, v value) {
 	case pure:
 		emit(human.LangExec, human.NoRisk, "computes", text)
 	}
+}
+
+var namesHome = lazy(`(?i)\b(home|homedir|expanduser|getenv|environ|ENV)\b`)
+
+// joinedSecret says whether code that names the home puts the place of a secret together from its texts.
+func (w *walker) joinedSecret(text string, literals []string) bool {
+	if !namesHome.MatchString(text) || len(literals) > 100 {
+		return false
+	}
+	for i, l := range literals {
+		for _, tail := range []string{"", "/" + strings.Join(literals[i+1:min(i+2, len(literals))], ""), "/" + strings.Join(literals[i+1:min(i+3, len(literals))], "/")} {
+			one := strings.Trim(l, "/") + tail
+			if p, _ := w.placeOf(known("~/"+one), w.dir); p == secretSpot && len(one) < 200 && one != "" {
+				w.reading(known("~/"+one), "code.reads")
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var magicLine = lazy(`(?m)^[ \t]*(?:[\w, ]+=[ \t]*)?(!{1,2}|%{1,2}[a-z_]+)(.*)$`)

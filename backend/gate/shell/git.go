@@ -37,7 +37,7 @@ func (w *walker) gitSetting(setting value) {
 	if off := strings.ToLower(val); lower == "http.proxy" && val != "" || lower == "https.proxy" && val != "" || strings.HasSuffix(lower, ".insteadof") || strings.HasSuffix(lower, "sslverify") && (off == "false" || off == "0" || off == "no" || off == "off") {
 		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: setting.shown(), Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "git.setting_reroutes"})
 	}
-	if !gitRuns(key) {
+	if !gitRuns(key) && !strings.HasSuffix(lower, ".command") {
 		return
 	}
 	text := val

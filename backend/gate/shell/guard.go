@@ -16,6 +16,14 @@ var (
 // guards looks at a command once its effects are known: whether it sends the secrets it reads, or stops the gatekeeper.
 // from is how many effects there were before it.
 func (w *walker) guards(c *cmd, secrets, from int) {
+	if !onlyText()[c.name] {
+		for _, a := range c.args {
+			if a.taint&fromSecret != 0 && addressesBy(a.s) {
+				w.leak(w.shown(c))
+				return
+			}
+		}
+	}
 	if uploads()[c.name] && w.secrets > secrets {
 		for i, a := range c.args {
 			if uploadVerbs()[a.s] {
@@ -48,4 +56,20 @@ func (w *walker) guards(c *cmd, secrets, from int) {
 // tampers is a command that would change or stop the gatekeeper itself.
 func (w *walker) tampers(what string) {
 	w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: what, Certainty: human.Certain, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "floor.gatekeeper"})
+}
+
+// onlyText are commands for which an address is only text.
+var onlyText = setOf("echo printf export declare typeset local readonly test [ [[ read set true : cat grep sed awk jq git")
+
+// addressesBy says whether an address is put together from what is not known: in its host, path or query. What stands before
+// the @ proves who one is.
+func addressesBy(s string) bool {
+	_, rest, ok := strings.Cut(s, "://")
+	if !ok || !strings.HasPrefix(s, "http") {
+		return false
+	}
+	if at := strings.IndexByte(rest, '@'); at >= 0 && !strings.ContainsAny(rest[:at], "/?#") {
+		rest = rest[at+1:]
+	}
+	return strings.Contains(rest, unknown)
 }

@@ -17,7 +17,7 @@ func init() { handlers = sync.OnceValue(allHandlers) }
 func allHandlers() map[string]func(*walker, *cmd) (stream, bool) {
 	handlers := map[string]func(*walker, *cmd) (stream, bool){
 		"cd": cd, "pushd": cd, "popd": cd, "chdir": cd,
-		"pwd": located, "realpath": located, "readlink": located, "dirname": located, "basename": located, ":": quiet, "true": quiet, "false": quiet, "echo": echo, "printf": printf, "cat": cat, "base64": decode, "basenc": decode, "base32": decode, "xxd": decode, "rev": reverse,
+		"pwd": located, "realpath": located, "readlink": located, "dirname": located, "basename": located, ":": quiet, "true": quiet, "false": quiet, "echo": echo, "printf": printf, "cat": cat, "mktemp": mktemp, "base64": decode, "basenc": decode, "base32": decode, "xxd": decode, "rev": reverse,
 		"openssl": decode, "gpg": decode, "uudecode": decode, "gunzip": decode, "zcat": decode, "tr": translate,
 		"env": env, "sudo": sudo, "doas": sudo, "su": su, "runuser": su, "exec": execute, "command": execute, "builtin": builtin,
 		"eval": eval, "source": source, ".": source, "trap": trap, "alias": alias, "read": reads, "mapfile": reads, "readarray": reads,
@@ -31,7 +31,7 @@ func allHandlers() map[string]func(*walker, *cmd) (stream, bool) {
 		"curl": curl, "wget": wget, "http": httpie, "https": httpie, "xh": httpie,
 		"psql": database, "mysql": database, "mariadb": database, "sqlite3": database, "duckdb": database, "sqlcmd": database, "cockroach": database, "clickhouse-client": database, "bq": database,
 		"athena-query": database, "aws": aws, "uv": uv, "npx": npx, "bunx": npx, "uvx": npx, "pnpx": npx, "make": make_, "gmake": make_, "just": make_,
-		"kill": kill, "rails": rails, "django-admin": django, "perf": perf, "hyperfine": hyperfine, "redis-cli": redis, "valkey-cli": redis, "keydb-cli": redis, "bind": readsCommand, "complete": readsCommand, "hash": readsCommand, "enable": readsCommand, "start-stop-daemon": daemon, "gdb": gdb, "nix-shell": gdb, "nix": gdb, "screen": multiplexer, "tmux": multiplexer, "byobu": multiplexer, "vim": editor, "vi": editor, "nvim": editor, "view": editor, "vimdiff": editor, "emacs": editor, "ex": editor, "gvim": editor,
+		"kill": kill, "rails": rails, "django-admin": django, "perf": perf, "hyperfine": hyperfine, "redis-cli": redis, "valkey-cli": redis, "keydb-cli": redis, "bind": readsCommand, "complete": readsCommand, "compgen": readsCommand, "jobs": readsCommand, "history": readsCommand, "fc": readsCommand, "hash": readsCommand, "enable": readsCommand, "start-stop-daemon": daemon, "gdb": gdb, "nix-shell": gdb, "nix": gdb, "screen": multiplexer, "tmux": multiplexer, "byobu": multiplexer, "vim": editor, "vi": editor, "nvim": editor, "view": editor, "vimdiff": editor, "emacs": editor, "ex": editor, "gvim": editor,
 		"mongosh": mongo, "mongo": mongo, "ansible": ansible, "cmd": winShell, "npm": packageScripts, "pnpm": packageScripts, "yarn": packageScripts, "cnpm": packageScripts, "tnpm": packageScripts, "go": goTool,
 		"printenv": printenv, "export": declares, "declare": declares, "typeset": declares, "local": declares, "readonly": declares, "set": setParams, "shift": shift, "getopts": getopts, "break": jumps, "continue": jumps, "return": jumps, "rsync": rsync, "nc": netcat, "ncat": netcat, "netcat": netcat, "socat": netcat, "telnet": netcat,
 		"nsupdate": fedData, "sftp": transfers, "ftp": transfers, "lftp": transfers, "smbclient": transfers, "dc": calculator, "fzf": fzf, "rtk": execute, "auth0": auth0, "glab": api, "gh": api, "test": test, "[": test, ownName: closed, hookName: closed, "let": lets, "unset": unset, "java": java, "rg": rg,
@@ -39,7 +39,7 @@ func allHandlers() map[string]func(*walker, *cmd) (stream, bool) {
 	for name := range shells() {
 		handlers[name] = shellCmd
 	}
-	for _, name := range strings.Fields("R ghc erl elixir groovy julia scala crystal clj clojure bb racket guile sbcl jshell ghci swift iex raku kotlin") {
+	for _, name := range strings.Fields("R octave gnuplot swipl ocaml maxima ghc erl elixir groovy julia scala crystal clj clojure bb racket guile sbcl jshell ghci swift iex raku kotlin") {
 		handlers[name] = otherCode
 	}
 	for _, name := range runners {
@@ -54,7 +54,7 @@ func allHandlers() map[string]func(*walker, *cmd) (stream, bool) {
 var languages = map[string]string{
 	"python": "python", "python3": "python", "python2": "python", "pypy": "python", "pypy3": "python", "ipython": "python", "py": "python",
 	"node": "javascript", "nodejs": "javascript", "bun": "javascript", "deno": "javascript", "tsx": "javascript", "ts-node": "javascript",
-	"ruby": "ruby", "perl": "perl", "php": "php", "lua": "lua", "Rscript": "r", "osascript": "applescript", "pwsh": "powershell", "powershell": "powershell", "tclsh": "tcl",
+	"ruby": "ruby", "irb": "ruby", "perl": "perl", "php": "php", "lua": "lua", "Rscript": "r", "osascript": "applescript", "pwsh": "powershell", "powershell": "powershell", "tclsh": "tcl",
 }
 
 // runners run the code of a project without naming its files.

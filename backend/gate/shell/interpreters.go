@@ -30,6 +30,8 @@ options:
 			if i < len(c.args) {
 				w.scriptFile(c.args[i], "sh", c)
 			}
+		case strings.HasPrefix(s, "--init-command="): // fish
+			w.script(s[len("--init-command="):], "sh", nil, stream{})
 		case strings.HasPrefix(s, "--command"): // fish
 			if _, v, ok := strings.Cut(s, "="); ok {
 				text = &value{s: v, quoted: true}
@@ -413,7 +415,7 @@ func otherCode(w *walker, c *cmd) (stream, bool) {
 	}
 	for i, a := range c.args {
 		switch a.s {
-		case "-e", "--eval", "-eval", "--evaluate", "-E", "-c":
+		case "-e", "--eval", "-eval", "--evaluate", "-E", "-c", "-g", "--execute":
 			if i+1 < len(c.args) && (a.s != "-c" || c.name != "ghc") {
 				w.code("other", c.args[i+1])
 				return handled(stream{taint: madeHere})

@@ -192,7 +192,7 @@ var (
 		"pg_isready pg_lsclusters pg_resetwal pg_restore pg_rewind pg_upgrade pg_verifybackup pg_waldump pkg_add pkg_delete pkg_info purge_ qgis_process rails_best_practices remove_ " +
 		"remove_stale_contenttypes reset_db reset_schema s_client s_server set_version shell_plus show_dump show_urls stop_app sw_vers system_profiler tcp_metrics turnutils_stunclient " +
 		"db:truncate_all db_reset delete_all destroy_all drop_all drop_db truncate_all validate_templates vm_stat wpa_cli wpa_supplicant xfs_repair ld-musl-x86_64.so.1 " +
-		"-detailed_info -extract_family -verify_arch --dataset_id --project_id GC.class_histogram GC.heap_dump GC.heap_info VM.classloader_stats VM.command_line VM.native_memory VM.system_properties")
+		"-detailed_info -extract_family -verify_arch --dataset_id --project_id --destination_table --append_table GC.class_histogram GC.heap_dump GC.heap_info VM.classloader_stats VM.command_line VM.native_memory VM.system_properties")
 	typed = regexp.MustCompile(`^(--?|\+!?)?[\pL\d./@:%#][\pL\d.:/@#%~{}+*_!\\-]*$`)
 	loud  = regexp.MustCompile(`^[A-Z_]+$`)
 	// What is no word of a command line: files, folders and functions.

@@ -18,6 +18,10 @@ func (p pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.compiled().FindAllStringSubmatch(s, n)
 }
 
+func (p pattern) FindAllStringIndex(s string, n int) [][]int {
+	return p.compiled().FindAllStringIndex(s, n)
+}
+
 // setOf is a set of words that is made at its first use, likewise.
 func setOf(words string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool { return set(words) })

@@ -52,11 +52,15 @@ var (
 	}
 	secretNames = setOf("id_rsa id_dsa id_ecdsa id_ed25519 .netrc _netrc .pgpass .git-credentials .npmrc .pypirc .htpasswd .my.cnf " +
 		"credentials.json secrets.json secrets.yml secrets.yaml service-account.json serviceaccount.json kubeconfig master.key .vault-token .dockercfg " +
-		"wallet.dat key3.db key4.db logins.json keystore.jks authinfo .authinfo shadow gshadow sudoers .bash_history .zsh_history .python_history .psql_history .mysql_history")
+		"wallet.dat key3.db key4.db logins.json keystore.jks authinfo .authinfo shadow gshadow sudoers .bash_history .zsh_history .python_history .psql_history .mysql_history " +
+		".credentials.json .boto .s3cfg .databrickscfg .mylogin.cnf .passwd-s3fs oauth_creds.json")
 	secretParts = []string{
 		"/.ssh/", "/.aws/", "/.gnupg/", "/.kube/config", "/.docker/config.json", "/.config/gcloud/", "/.azure/", "/.config/gh/hosts", "/.password-store/",
 		"/.local/share/keyrings/", "/Library/Keychains/", "/.config/op/", "/.mozilla/firefox/", "/.config/google-chrome/", "/.config/chromium/",
 		"/.config/rclone/", "/.terraform.d/credentials", "/.cargo/credentials", "/.gem/credentials", "/.config/hub", "/.config/stripe", "/.config/doctl", "/.oci/", "/.bitcoin/", "/.ethereum/", "/.electrum/",
+		"/.codex/auth", "/.config/github-copilot/", "/.local/share/opencode/auth", "/.config/goose/secrets", "/.config/composer/auth", "/.composer/auth", "/.fly/config", "/.local/share/com.vercel.cli/auth", "/.config/netlify/", "/.wrangler/", "/.config/.wrangler/",
+		"/.pulumi/credentials", "/.railway/config", "/.supabase/access-token", "/.nuget/nuget/", "/.m2/settings-security", "/.gradle/gradle.properties", "/.bundle/config", "/.sbt/.credentials", "/.ivy2/.credentials", "/.kaggle/", "/.huggingface/token", "/.cache/huggingface/token",
+		"/.config/sops/age/", "/.config/containers/auth", "/.snowsql/", "/.snowflake/", "/.config/helm/registry",
 		"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssl/private", "/run/secrets/", "/var/run/secrets/", "/.deskbell/", "/proc/self/environ", "/etc/krb5.keytab",
 	}
 	secretEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".asc.key", ".tfstate"}
@@ -335,6 +339,9 @@ func (w *walker) deleting(v value, recursive bool, rule string) {
 			e.Risk, e.Certainty = human.HighRisk, human.Possible
 		case inTemp:
 			e.Risk = human.MediumRisk
+			if s := strings.TrimPrefix(v.s, madeTemp); len(s) < len(v.s) && s != "/" && !v.glob {
+				e.Risk = human.LowRisk // this script made it
+			}
 		case envFile, outside:
 			e.Risk = human.HighRisk
 		case inProject:

@@ -101,6 +101,9 @@ func packageScripts(w *walker, c *cmd) (stream, bool) {
 		names = []string{"prepublishOnly", "prepublish", "prepack", "prepare", "postpack", "publish", "postpublish"}
 	case "version":
 		names = []string{"preversion", "version", "postversion"}
+	case "pkg", "set-script":
+		w.edited(file, joined(c.args))
+		return stream{}, false
 	default:
 		names = []string{sub}
 	}

@@ -396,6 +396,7 @@ func (w *walker) apply(c *cmd) stream {
 				break
 			}
 		}
+		w.pipesTo(s, c.args[:len(c.args)-len(rest)])
 		if len(rest) > s.wrap {
 			w.rules(s, &o, c, false)
 			return w.run(rest[s.wrap:], c.in)
@@ -405,7 +406,21 @@ func (w *walker) apply(c *cmd) stream {
 	}
 	o, _ := parse(c.args, s.values, s.long, false)
 	w.rules(s, &o, c, true)
+	w.pipesTo(s, c.args)
 	return stream{taint: madeHere}
+}
+
+// pipesTo goes through the values of options that are no file but a pipe to a command, as many programs take them.
+func (w *walker) pipesTo(s *spec, args []value) {
+	for i, a := range args {
+		text := strings.TrimLeft(a.s, "-")
+		if at := strings.IndexAny(text, "|="); at >= 0 && at+1 < len(text) && text[at] == '=' {
+			text = text[at+1:]
+		}
+		if (i > 0 || strings.HasPrefix(a.s, "-")) && !s.data && len(text) > 2 && text[0] == '|' && text[1] != '|' && (strings.HasPrefix(a.s, "-") || strings.HasPrefix(args[i-1].s, "-")) {
+			w.script(text[1:], "sh", nil, stream{})
+		}
+	}
 }
 
 // rules emits the effects of every rule that is about this command: none ends the search, the most severe decides.

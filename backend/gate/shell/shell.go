@@ -192,6 +192,7 @@ type walker struct {
 	spawning  int            // within a pipe or the background
 	loops     int
 	kept      int // how often a file of this script was given something
+	did       int // how many effects there were that do more than look
 	ranCode   int // how often code was run that a script does not show
 	spent     bool
 	divided   bool              // some name may stand for one thing or another
@@ -263,6 +264,7 @@ func (w *walker) emit(e human.Effect) {
 	if w.unsure && e.Verb == human.UnknownEffect {
 		return
 	}
+	w.did += btoi(e.Risk != human.NoRisk)
 	switch e.Verb {
 	case human.PackageRun, human.LangExec, human.PackageInstall:
 		if e.Risk != human.NoRisk {
@@ -293,6 +295,7 @@ func (w *walker) opaque(rule string, why human.Code) {
 	if w.unsure && rule == "shell.unparsed" {
 		return
 	}
+	w.did++
 	if !w.seen[e] {
 		w.seen[e] = true
 		w.effects = append(w.effects, e)
@@ -785,6 +788,9 @@ func (w *walker) command(c syntax.Command, in stream) stream {
 		}
 		for _, n := range names {
 			w.funcs[n.Value] = []*syntax.Stmt{c.Body}
+			if calledByShell(n.Value) && c.Body != nil {
+				w.maybe(func() { w.stmt(c.Body, stream{}) })
+			}
 		}
 		if len(names) == 0 && c.Body != nil {
 			return w.stmt(c.Body, in)
@@ -831,6 +837,16 @@ func (w *walker) command(c syntax.Command, in stream) stream {
 		w.scan(c)
 		return stream{known: true}
 	}
+}
+
+// calledByShell says whether a shell runs a function of that name by itself.
+func calledByShell(name string) bool {
+	switch name {
+	case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "periodic", "zshexit", "zshaddhistory":
+		return true
+	}
+	_, discipline, dotted := strings.Cut(name, ".")
+	return strings.HasPrefix(name, "TRAP") || dotted && (discipline == "get" || discipline == "set" || discipline == "unset")
 }
 
 func leftmostSimple(s *syntax.Stmt) bool {
@@ -886,7 +902,7 @@ func (w *walker) caseClause(c *syntax.CaseClause, in stream) stream {
 	ways := []func(){func() {}}
 	for i := range c.Items {
 		ways = append(ways, func() {
-			// What ends in ;& goes on with the next.
+			// What ends in ;& continues with the next.
 			for j, item := range c.Items[i:] {
 				if j == 0 || c.Items[i+j-1].Op != syntax.Break {
 					for _, p := range item.Patterns {

@@ -95,6 +95,18 @@ func cat(w *walker, c *cmd) (stream, bool) {
 	return handled(out)
 }
 
+// madeTemp is where mktemp made something, whatever it is called.
+const madeTemp = "/tmp/mktemp.made"
+
+func mktemp(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-p --tmpdir --suffix"), false, false)
+	if len(o.words) > 0 || o.has("-p", "--tmpdir", "-u", "--dry-run", "--suffix") {
+		return stream{}, false
+	}
+	w.apply(c)
+	return handled(stream{text: madeTemp + "\n", known: true})
+}
+
 func decode(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, nil, c.name == "openssl", false)
 	s := specOf(c.name)

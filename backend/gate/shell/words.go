@@ -490,7 +490,7 @@ func secretVar(name string) bool {
 // What variables hold that programs run: a command each, or the path of a file that is run.
 var (
 	commandVars = setOf("PAGER GIT_PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS " +
-		"GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND PROMPT_COMMAND LESSOPEN LESSCLOSE BROWSER FZF_DEFAULT_COMMAND FCEDIT CC CXX RUSTC_WRAPPER RSYNC_RSH SYSTEMD_PAGER AWS_PAGER GH_PAGER BAT_PAGER DELTA_PAGER SUDO_ASKPASS MANOPT TAR_OPTIONS XARGS_CMD KUBE_EDITOR")
+		"GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND PROMPT_COMMAND LESSOPEN LESSCLOSE BROWSER FZF_DEFAULT_COMMAND FCEDIT CC CXX RUSTC_WRAPPER RSYNC_RSH SYSTEMD_PAGER AWS_PAGER GH_PAGER BAT_PAGER DELTA_PAGER SUDO_ASKPASS RSYNC_CONNECT_PROG MANOPT TAR_OPTIONS XARGS_CMD KUBE_EDITOR")
 	fileVars = setOf("BASH_ENV ENV PYTHONSTARTUP PERL5DB RUBYOPT NODE_OPTIONS PERL5OPT JAVA_TOOL_OPTIONS GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM ZDOTDIR INPUTRC")
 	loadVars = setOf("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PERL5LIB RUBYLIB NODE_PATH GCONV_PATH")
 	textVars = setOf("PS0 PS1 PS2 PS4 PROMPT")
@@ -541,6 +541,8 @@ func (w *walker) assigned(name string, v value) {
 		if v.s != "" {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.load_variable"})
 		}
+	case name == "LUA_INIT" || strings.HasPrefix(name, "LUA_INIT_"):
+		w.code("lua", v)
 	case name == "LESS":
 		if strings.Contains(v.s, "+!") || strings.Contains(v.s, "+|") {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})

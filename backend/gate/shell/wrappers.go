@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -67,11 +68,17 @@ func sudo(w *walker, c *cmd) (stream, bool) {
 		}
 		rest = nil
 	}
-	w.simple(c, human.PrivilegeEscalation, risk, "other_user")
 	if len(rest) == 0 {
+		w.simple(c, human.PrivilegeEscalation, risk, "other_user")
 		return handled(stream{})
 	}
-	return handled(w.assignsThen(c, rest, "sudo"))
+	did := w.did
+	out := w.assignsThen(c, rest, "sudo")
+	if did == w.did && !slices.ContainsFunc(rest, func(v value) bool { return !v.known() }) {
+		risk = human.LowRisk // what only looks, looks as another user
+	}
+	w.simple(c, human.PrivilegeEscalation, risk, "other_user")
+	return handled(out)
 }
 
 func su(w *walker, c *cmd) (stream, bool) {

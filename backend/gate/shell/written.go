@@ -2,14 +2,14 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"strings"
+	"sync"
 
 	"deskbell/backend/human"
 )
 
 // What a project runs, its builders and tests run out of its files. Where a script has written such a file and then runs the
-// project, what it wrote is judged: code as code, settings by the commands in them. The files are told apart by their names.
+// project, what it wrote is judged: code as code, settings by the commands in them. The files are known by their names.
 
 // kindOf is what a file holds, by its name: a language, or "settings" (they may hold commands), "build" (a language that
 // builders run, of which too little is known to say that it is harmless), "text" (nothing runs it), or empty.
@@ -28,25 +28,25 @@ func kindOf(name string) string {
 }
 
 // fileKinds are files by their names, or by an asterisk and what they end in.
-var fileKinds = kinds(map[string]string{
-	"ruby":   "Rakefile Gemfile Podfile Vagrantfile Guardfile Capfile Fastfile Appfile Brewfile Dangerfile Appraisals *.gemspec *.ru *.podspec",
-	"python": "SConstruct SConscript wscript",
-	"sh":     ".envrc PKGBUILD APKBUILD *.ebuild",
-	"build": "CMakeLists.txt *.cmake *.gradle *.ninja *.nix *.bzl BUILD BUILD.bazel WORKSPACE MODULE.bazel *.tf *.hcl *.sbt *.groovy Jenkinsfile *.ac *.am *.m4 *.el *.dhall *.pri *.pro *.csproj *.fsproj " +
-		"*.vcxproj *.proj *.targets *.props build.xml pom.xml *.lisp *.clj *.edn *.scm *.rkt *.hs *.cabal *.ml *.erl *.hrl *.jl *.r *.R *.m *.gp *.plt *.tcl *.nim *.cr *.d *.dart *.vim *.fish *.ps1 *.bat *.cmd",
-	"settings": "*.json *.jsonc *.json5 *.yml *.yaml *.toml *.ini *.cfg *.conf *.config *.properties *.xml *.plist .npmrc .yarnrc .babelrc .eslintrc .mocharc Procfile Justfile justfile Tiltfile Earthfile",
-	"text": "*.md *.txt *.rst *.adoc *.csv *.tsv *.log *.lock *.html *.htm *.css *.scss *.less *.svg *.png *.jpg *.gif *.pdf *.snap *.golden *.diff *.patch *.sql *.graphql *.proto *.out *.tmp " +
-		".gitignore .gitattributes .dockerignore .editorconfig LICENSE README Makefile makefile GNUmakefile *.mk Dockerfile Containerfile",
-})
+var fileKinds = sync.OnceValue(kinds)
 
-func kinds(of map[string]string) func() map[string]string {
+func kinds() map[string]string {
 	out := map[string]string{}
-	for kind, names := range of {
+	for kind, names := range map[string]string{
+		"ruby":   "Rakefile Gemfile Podfile Vagrantfile Guardfile Capfile Fastfile Appfile Brewfile Dangerfile Appraisals *.gemspec *.ru *.podspec",
+		"python": "SConstruct SConscript wscript",
+		"sh":     ".envrc PKGBUILD APKBUILD *.ebuild",
+		"build": "CMakeLists.txt *.cmake *.gradle *.ninja *.nix *.bzl BUILD BUILD.bazel WORKSPACE MODULE.bazel *.tf *.hcl *.sbt *.groovy Jenkinsfile *.ac *.am *.m4 *.el *.dhall *.pri *.pro *.csproj *.fsproj " +
+			"*.vcxproj *.proj *.targets *.props build.xml pom.xml *.lisp *.clj *.edn *.scm *.rkt *.hs *.cabal *.ml *.erl *.hrl *.jl *.r *.R *.m *.gp *.plt *.tcl *.nim *.cr *.d *.dart *.vim *.fish *.ps1 *.bat *.cmd",
+		"settings": "*.json *.jsonc *.json5 *.yml *.yaml *.toml *.ini *.cfg *.conf *.config *.properties *.xml *.plist .npmrc .yarnrc .babelrc .eslintrc .mocharc Procfile Justfile justfile Tiltfile Earthfile",
+		"text": "*.md *.txt *.rst *.adoc *.csv *.tsv *.log *.lock *.html *.htm *.css *.scss *.less *.svg *.png *.jpg *.gif *.pdf *.snap *.golden *.diff *.patch *.sql *.graphql *.proto *.out *.tmp " +
+			".gitignore .gitattributes .dockerignore .editorconfig LICENSE README Makefile makefile GNUmakefile *.mk Dockerfile Containerfile",
+	} {
 		for name := range strings.FieldsSeq(names) {
 			out[name] = kind
 		}
 	}
-	return func() map[string]string { return out }
+	return out
 }
 
 // buildsFrom are programs that read the project's files as code even where they are said to look only.
@@ -55,7 +55,13 @@ var buildsFrom = setOf("terraform tofu terragrunt nix nix-shell nix-build bundle
 // runsWhatWasWritten judges what this script has written into files that a command of the project's may run. ran is how
 // often something was run before the command, writes how many files were written.
 func (w *walker) runsWhatWasWritten(c *cmd, ran, writes int) {
-	if len(w.files) == 0 || w.ranCode == ran && !buildsFrom()[c.name] {
+	if w.ranCode == ran && !buildsFrom()[c.name] {
+		return
+	}
+	if w.ranCode != ran && !judgesArguments(c.name) {
+		w.suspectsArguments(c)
+	}
+	if len(w.files) == 0 {
 		return
 	}
 	named := map[string]bool{}
@@ -78,6 +84,40 @@ func (w *walker) runsWhatWasWritten(c *cmd, ran, writes int) {
 	}
 }
 
+// judgesArguments says whether what a program is given to run has been judged where it was run.
+func judgesArguments(name string) bool {
+	return handlers()[name] != nil || isShell(name) || specOf(name) == nil || specOf(name).wrap >= 0
+}
+
+// suspectsArguments looks for commands in what a program that runs code is given, where its entry does not say that it takes
+// some: in its arguments, but for those that are text, and in what it reads.
+func (w *walker) suspectsArguments(c *cmd) {
+	for i, a := range c.args {
+		switch {
+		case i > 40 || i > 0 && textOptions()[c.args[i-1].s]:
+		case dangerousNames()[a.s] && i+1 < len(c.args) && strings.Contains(c.args[0].s, "-"):
+			w.doubtful(func() { w.run(c.args[i:], stream{}) })
+		case len(a.s) > 3 && strings.ContainsAny(a.s, " (=") && a.known():
+			_, rest, ok := strings.Cut(a.s, "=")
+			if !ok || !strings.HasPrefix(a.s, "-") {
+				rest = a.s
+			}
+			w.suspects(rest)
+		}
+	}
+	if c.in.open && c.in.known {
+		w.suspects(c.in.text)
+	}
+}
+
+// doubtful goes through what may be no command at all.
+func (w *walker) doubtful(run func()) {
+	before := w.unsure
+	w.unsure = true
+	run()
+	w.unsure = before
+}
+
 func (w *walker) judgeWritten(name string, f stream, named bool) {
 	kind := kindOf(name)
 	switch {
@@ -88,10 +128,20 @@ func (w *walker) judgeWritten(name string, f stream, named bool) {
 		}
 	case f.edited && f.text != "" || f.known && kind == "settings":
 		w.suspects(f.text)
+		if f.edited && strings.Contains(f.text, "scripts") { // of package.json or composer.json, which run by themselves
+			w.changedFile(known(name))
+		}
 		if f.edited && wellKnown()[kind] {
 			w.code(kind, known(f.text))
 		}
 	case kind == "" && !named || kind == "settings":
+	case kind == "go" && strings.Contains(f.text, "//go:generate "):
+		for line := range strings.Lines(f.text) {
+			if text, ok := strings.CutPrefix(line, "//go:generate "); ok {
+				w.script(strings.TrimRight(text, "\n"), "sh", nil, stream{})
+			}
+		}
+		w.feed(kind, f, "shell.changed_file")
 	case kind == "build" || kind == "" || !f.known:
 		if f.known && strings.HasSuffix(name, "CMakeLists.txt") && onlyBuilds(f.text) {
 			break
@@ -104,9 +154,9 @@ func (w *walker) judgeWritten(name string, f stream, named bool) {
 }
 
 var (
-	quotedText = regexp.MustCompile(`"([^"\n]{3,})"|'([^'\n]{3,})'|` + "`([^`\n]{3,})`")
-	listOfText = regexp.MustCompile(`\[[^\[\]\n]*\]`)
-	wordOfText = regexp.MustCompile(`[A-Za-z_][\w.-]*`)
+	quotedText = lazy(`"([^"\n]{3,})"|'([^'\n]{3,})'|` + "`([^`\n]{3,})`")
+	listOfText = lazy(`\[[^\[\]\n]*\]`)
+	wordOfText = lazy(`[A-Za-z_][\w.-]*`)
 )
 
 // suspects looks for commands in text that is no script, such as settings: what stands in quotes, in a list, behind a colon,
@@ -116,9 +166,6 @@ func (w *walker) suspects(text string) {
 		w.opaque("shell.too_much", "thing_too_large")
 		return
 	}
-	before := w.unsure
-	w.unsure = true
-	defer func() { w.unsure = before }()
 	w.depth++
 	defer func() { w.depth-- }()
 	try := func(s string) {
@@ -126,19 +173,19 @@ func (w *walker) suspects(text string) {
 		first, _, _ := strings.Cut(s, " ")
 		if dangerousNames()[path.Base(first)] && w.depth < maxDepth && w.step(4) {
 			before := w.save()
-			w.script(s, "sh", nil, stream{})
+			w.doubtful(func() { w.script(s, "sh", nil, stream{}) })
 			w.restore(before)
 		}
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		for _, list := range listOfText.FindAllString(line, 4) {
+		for _, list := range listOfText.FindAllStringSubmatch(line, 4) {
 			var words []value
-			for _, m := range quotedText.FindAllStringSubmatch(list, 20) {
+			for _, m := range quotedText.FindAllStringSubmatch(list[0], 20) {
 				words = append(words, known(m[1]+m[2]+m[3]))
 			}
 			if len(words) > 1 && dangerousNames()[path.Base(words[0].s)] {
-				w.run(words, stream{})
+				w.doubtful(func() { w.run(words, stream{}) })
 			}
 		}
 		for _, m := range quotedText.FindAllStringSubmatch(strings.ReplaceAll(line, `\"`, "'"), 20) {
@@ -157,7 +204,7 @@ func (w *walker) suspects(text string) {
 	}
 }
 
-var cmakeCalls = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*\(`)
+var cmakeCalls = lazy(`(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*\(`)
 
 // cmakeBuilds are the commands of CMake that only say what is built of what.
 var cmakeBuilds = setOf("cmake_minimum_required project add_executable add_library target_link_libraries target_include_directories target_compile_options target_compile_definitions target_compile_features target_sources " +
