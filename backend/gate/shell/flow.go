@@ -59,7 +59,7 @@ func (w *walker) save() state {
 	if w.spent {
 		return w.state
 	}
-	return w.state.clone()
+	return w.clone()
 }
 
 func (w *walker) restore(s state) { w.state = s }

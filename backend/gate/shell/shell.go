@@ -558,14 +558,6 @@ func (w *walker) salvage(text string) {
 
 func clip(s string) string { return human.Shorten(s, 120) }
 
-func clone[V any](m map[string]V) map[string]V {
-	out := make(map[string]V, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
-}
-
 func (w *walker) stmts(list []*syntax.Stmt, in stream) stream {
 	var out stream
 	for i, s := range list {
