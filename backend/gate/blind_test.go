@@ -42,7 +42,7 @@ func TestWrittenBlind(t *testing.T) {
 		run   bool // what falls short runs, or is asked about
 		most  int
 		total int
-	}{{"blind_dangerous.jsonl", true, 21, 500}, {"blind_harmless.jsonl", false, 40, 500}} {
+	}{{"blind_dangerous.jsonl", true, 21, 500}, {"blind_harmless.jsonl", false, 39, 500}} {
 		var short []string
 		all := rows[call](t, of.file)
 		for _, c := range all {
@@ -56,10 +56,12 @@ func TestWrittenBlind(t *testing.T) {
 	}
 }
 
+// A wrapper runs the command that stands at @CMD@, escaped as Quote says.
+type wrapper struct{ ID, Template, Quote string }
+
 // A dangerous command is asked about within a wrapper of another author.
 func TestWrappersWrittenBlind(t *testing.T) {
-	const published = 8
-	type wrapper struct{ ID, Template, Quote string }
+	const published = 7
 	all := rows[wrapper](t, "blind_wrappers.jsonl")
 	short := map[string]string{}
 	for _, x := range all {

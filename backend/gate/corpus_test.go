@@ -91,16 +91,20 @@ func TestCorpus(t *testing.T) {
 }
 
 func TestEvidenceLowersOnlyWhatItProves(t *testing.T) {
-	seen := world{"/p/dist": gate.Ignored, "/p/node_modules": gate.Ignored, "/p/.cache": gate.Precious, "/p/.env": gate.Absent, "/p/.env.local": gate.Precious, "/p/new.txt": gate.MadeHere, "/p/old.txt": gate.Precious}
+	seen := world{"/p/dist": gate.Ignored, "/p/tmp": gate.Ignored, "/p/data": gate.Ignored, "/p/build": gate.Committed, "/p/node_modules": gate.Ignored, "/p/.cache": gate.Precious, "/p/.env": gate.Absent, "/p/.env.local": gate.Precious, "/p/new.txt": gate.MadeHere, "/p/old.txt": gate.Precious}
 	call := func(c string) gate.Call {
 		x := bash(c)
 		x.Cwd, x.Home = "/p", "/home/me"
 		return x
 	}
 	for command, want := range map[string]human.Ruling{
-		"rm new.txt":  human.Allow,
-		"rm old.txt":  human.Ask,
-		"rm -rf dist": human.Ask,
+		"rm new.txt": human.Allow,
+		"rm old.txt": human.Ask,
+		// What builds make again, where git ignores it.
+		"rm -rf dist":  human.Allow,
+		"rm -rf build": human.Ask,
+		"rm -rf tmp":   human.Ask,
+		"rm -rf data":  human.Ask,
 		// What tools fill again by themselves, where no commit and no one else holds it.
 		"rm -rf node_modules": human.Allow,
 		"rm -rf .cache":       human.Ask,

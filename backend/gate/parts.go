@@ -42,6 +42,37 @@ func Parts(call Call, evidence Evidence) (parts []shell.Part, whole bool) {
 	return parts, whole
 }
 
+// Tree is what a call would run, step by step, one root for each of its commands; see shell.Tree. None for tools that run no
+// commands of a Unix shell.
+func Tree(call Call, evidence Evidence) (roots []*shell.Node) {
+	f, ok := parseFields(call.Args)
+	if !ok || len(call.Args) > MaxArgs {
+		return nil
+	}
+	switch kindOf(call.Tool) {
+	case shellTool, argvTool:
+	default:
+		return nil
+	}
+	scripts, _ := scriptsOf(f)
+	for _, s := range scripts {
+		root := shell.Tree(s, place(call, f, evidence))
+		say(root)
+		roots = append(roots, root)
+	}
+	return roots
+}
+
+func say(n *shell.Node) {
+	for i := range n.Effects {
+		production(&n.Effects[i])
+		n.Effects[i].Words = words(n.Effects[i])
+	}
+	for _, of := range n.Runs {
+		say(of)
+	}
+}
+
 // Traces are what a call would run and read, however deep within it, for rules to be held against.
 type Traces struct {
 	Runs  [][]string // the words of commands; … stands for what is not known

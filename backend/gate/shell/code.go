@@ -101,6 +101,7 @@ func (w *walker) code(language string, v value) {
 	}
 	w.depth++
 	defer func() { w.depth-- }()
+	defer w.deeper(language, v.s)()
 	if v.taint&fromNetwork != 0 {
 		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 	}

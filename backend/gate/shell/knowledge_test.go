@@ -185,13 +185,13 @@ var (
 		"gst-discoverer-1.0 gst-inspect-1.0 gst-typefind-1.0 hping3 http2 i3 iperf3 isutf8 k6 killall5 kreadconfig5 ksvgtopng5 kwriteconfig5 ldc2 links2 linux32 linux64 lz4 m4 " +
 		"markdownlint-cli2 mat2 md5 mkfs.ext2 mkfs.ext3 mkfs.ext4 nose2 p4 pampop9 par2 pbmto4425 pbmtoescp2 pbmtog3 pbmtoln03 pbmtopi3 pbmtopsg3 pbzip2 pgadmin4 pgmtost4 " +
 		"ping6 pip2 pip3 pkcs12 pkcs7 pkcs8 pm2 ppmtolss16 ppmtopi1 ppmtorgb3 premake5 prove6 proxychains4 python3 rabin2 radare2 rebar3 route53 s3 sqlite3 wget2 x509 -x509 " +
-		"id_ed25519 PS0 PS1 PS2 PS4 --aws-sigv4 --argv0 ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 ld64.so.2 ld-musl-x86_64.so.1 ld-musl-aarch64.so.1")
+		"cli53 bzip3 b4 dnf4 dnf5 gst-launch-1.0 qemu-system-i386 id_ed25519 PS0 PS1 PS2 PS4 --aws-sigv4 --argv0 ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 ld64.so.2 ld-musl-x86_64.so.1 ld-musl-aarch64.so.1")
 	underscored = setOf("amdgpu_top apparmor_parser api_keys apply_dump cfn_nag cfn_nag_scan clear_ cluster_status compression_tool create_ap delete_ delete_squashed_migrations drop_test_database " +
 		"easy_install encrypt_string erb_lint expand_path force_ forget_ fs_usage gdal_translate get_ get_iplayer graph_models hackernews_tui hcl2_upgrade install_name_tool intel_gpu_top json_pp list_ " +
 		"malloc_history mosquitto_sub newfs_apfs newfs_hfs node_exporter node_health_check osd_cat pg_amcheck pg_basebackup pg_config pg_controldata pg_ctl pg_ctlcluster pg_dump pg_dumpall " +
 		"pg_isready pg_lsclusters pg_resetwal pg_restore pg_rewind pg_upgrade pg_verifybackup pg_waldump pkg_add pkg_delete pkg_info purge_ qgis_process rails_best_practices remove_ " +
 		"remove_stale_contenttypes reset_db reset_schema s_client s_server set_version shell_plus show_dump show_urls stop_app sw_vers system_profiler tcp_metrics turnutils_stunclient " +
-		"db:truncate_all db_reset delete_all destroy_all drop_all drop_db truncate_all validate_templates vm_stat wpa_cli wpa_supplicant xfs_repair ld-musl-x86_64.so.1 " +
+		"pg_combinebackup pg_receivewal pg_recvlogical pg_createsubscriber db:truncate_all db_reset delete_all destroy_all drop_all drop_db truncate_all validate_templates vm_stat wpa_cli wpa_supplicant xfs_repair ld-musl-x86_64.so.1 " +
 		"-detailed_info -extract_family -verify_arch --dataset_id --project_id --destination_table --append_table GC.class_histogram GC.heap_dump GC.heap_info VM.classloader_stats VM.command_line VM.native_memory VM.system_properties")
 	typed = regexp.MustCompile(`^(--?|\+!?)?[\pL\d./@:%#][\pL\d.:/@#%~{}+*_!\\-]*$`)
 	loud  = regexp.MustCompile(`^[A-Z_]+$`)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"net/url"
 	"path"
 	"strings"
 
@@ -80,6 +81,32 @@ func curl(w *walker, c *cmd) (stream, bool) {
 	w.rules(s, &o, c, true)
 	w.destructiveURL(c, &o)
 	return handled(stream{taint: fromNetwork})
+}
+
+// control are ports of this machine behind which programs run what they are sent, or hold what many use: Docker, etcd,
+// Kubernetes, Consul, Vault, Nomad, Elasticsearch, a browser's own tools, Jupyter.
+var control = setOf("2375 2376 2377 2379 2380 4243 4646 6443 8001 8200 8500 8888 9200 9222 9229 10250")
+
+// toItself says whether a request is to servers of this machine alone, which a session mostly started itself.
+func toItself(c *cmd, o *options) bool {
+	if !requests()[c.name] || len(o.words) == 0 || c.in.taint&fromSecret != 0 || o.has("-x", "--proxy", "--resolve", "--connect-to", "-K", "--config", "--url", "--unix-socket", "--socks5", "--socks5-hostname", "--preproxy") {
+		return false
+	}
+	for _, v := range o.words {
+		s := v.s
+		switch {
+		case strings.HasPrefix(s, ":"): // of HTTPie
+			s = "http://localhost" + s
+		case !strings.Contains(s, "://"):
+			s = "http://" + s
+		}
+		u, err := url.Parse(strings.ReplaceAll(s, unknown, "x"))
+		if err != nil || v.taint&fromSecret != 0 || u.Scheme != "http" && u.Scheme != "https" ||
+			u.Hostname() == "" || !loopback(u.Hostname()) || control()[u.Port()] || strings.Contains(u.Host, "x") {
+			return false
+		}
+	}
+	return true
 }
 
 var authHeader = lazy(`auth|token|key|cookie|secret|session|password|credential`)

@@ -141,6 +141,7 @@ func (p *parts) at(in int) *Part {
 }
 
 func (w *walker) attribute(e human.Effect) {
+	w.found(e)
 	p := w.parts
 	if p == nil {
 		return

@@ -378,7 +378,7 @@ func (w *walker) proven(e human.Effect, recursive bool) human.Effect {
 	if strings.ContainsAny(e.Target, "*?[…") {
 		return e
 	}
-	switch w.evidence.File(e.Target) {
+	switch state := w.evidence.File(e.Target); state {
 	case Absent:
 		if e.Verb == human.FilesystemDelete && !recursive {
 			e.Risk = human.LowRisk
@@ -388,7 +388,7 @@ func (w *walker) proven(e human.Effect, recursive bool) human.Effect {
 	case Committed, Ignored:
 		if e.Risk == human.HighRisk || e.Risk == human.MediumRisk {
 			e.Risk, e.Reversibility = human.LowRisk, human.Reversible
-			if recursive && !caches()[path.Base(e.Target)] {
+			if base := path.Base(e.Target); recursive && !caches()[base] && (state == Committed || !remade()[base] || base == "tmp") {
 				e.Risk = human.MediumRisk
 			}
 		}

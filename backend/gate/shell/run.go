@@ -60,6 +60,9 @@ func (w *walker) run(args []value, in stream) stream {
 		return stream{known: true}
 	}
 	w.ran(args)
+	if w.node != nil {
+		defer w.deeper("", strings.Join(texts(args), " "))()
+	}
 	if w.depth >= maxDepth || !w.step(2+len(args)/2) {
 		if !w.spent {
 			w.opaque("shell.too_deep", "thing_commands_within")
@@ -526,6 +529,9 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 	}
 	if s.paths == "" {
 		e.Resource = w.shown(c)
+		if e.Verb == human.NetworkWrite && e.Risk == human.MediumRisk && toItself(c, o) {
+			e.Risk, e.Blast, e.Reversibility = human.LowRisk, human.MachineBlast, human.Costly
+		}
 		w.emit(e)
 		switch {
 		case e.Verb == human.NetworkWrite:

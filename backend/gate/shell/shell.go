@@ -195,15 +195,17 @@ type walker struct {
 	did       int // how many effects there were that do more than look
 	ranCode   int // how often code was run that a script does not show
 	spent     bool
-	divided   bool              // some name may stand for one thing or another
-	choices   *choices          // of the statement that is gone through
-	frames    []*frame          // the loops and functions that it is in
-	doubts    int               // how many branches it is in that may not run
-	traps     []value           // what runs on the way, or at the end
-	otherHost string            // set while what is gone through runs on another machine
-	secrets   int               // how often a secret was read
-	unsure    bool              // what is gone through may be no command at all: what is not known of it is not noted
-	parts     *parts            // where they are asked for
+	divided   bool     // some name may stand for one thing or another
+	choices   *choices // of the statement that is gone through
+	frames    []*frame // the loops and functions that it is in
+	doubts    int      // how many branches it is in that may not run
+	traps     []value  // what runs on the way, or at the end
+	otherHost string   // set while what is gone through runs on another machine
+	secrets   int      // how often a secret was read
+	unsure    bool     // what is gone through may be no command at all: what is not known of it is not noted
+	parts     *parts   // where they are asked for
+	node      *Node    // likewise: the step that is gone through
+	nodes     int
 	own       bool              // the command that begins is a part of its own
 	api       []address         // where Deskbell's own API may be, once it was looked for
 	links     map[string]string // that this call has made: what a path leads to
@@ -403,6 +405,9 @@ func endHeredocs(text string) string {
 	return text
 }
 
+// zshQualifiers are the code by which a pattern of zsh chooses its files: *(e:code:), *(+function).
+var zshQualifiers = lazy(`\([\w.^@/*=,-]*?[e+]([^\w\s)(][^()]*(?:\([^()]*\)[^()]*)*)\)`)
+
 // script goes through the text of a shell script, with its arguments and what it reads.
 func (w *walker) script(text, dialect string, params []value, in stream) stream {
 	if len(text) > MaxScript {
@@ -451,6 +456,12 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 		return stream{}
 	}
 	w.depth++
+	defer w.deeper("sh", text)()
+	if dialect == "zsh" {
+		for _, m := range zshQualifiers.FindAllStringSubmatch(text, 20) {
+			w.script(strings.Trim(m[1], "\"':;|[]{}<>"), "zsh", nil, stream{})
+		}
+	}
 	old, there := w.vars[parameters]
 	if params != nil {
 		w.vars[parameters] = variable{may: []value{array(params)}}
@@ -746,11 +757,7 @@ func (w *walker) command(c syntax.Command, in stream) stream {
 			w.maybe(func() { b = w.stmt(c.Y, in) })
 			return join(a, b, true)
 		default:
-			a := w.stmt(c.X, in)
-			var b stream
-			w.maybe(func() { b = w.stmt(c.Y, in) })
-			b.known = false
-			return join(a, b, true)
+			return w.orElse(c, in)
 		}
 	case *syntax.Subshell:
 		before := w.save()
@@ -872,6 +879,28 @@ func changesDir(s *syntax.Stmt) bool {
 			return false
 		}
 	}
+}
+
+// orElse goes through X || Y. Of A && B || C one of B and C ran to its end: after it, what both assign has one of two values.
+func (w *walker) orElse(c *syntax.BinaryCmd, in stream) stream {
+	var a, b stream
+	both, ok := c.X.Cmd.(*syntax.BinaryCmd)
+	if ok && both.Op == syntax.AndStmt && !c.X.Negated && len(c.X.Redirs) == 0 && !c.X.Background && !changesDir(both.X) {
+		a = w.stmt(both.X, in)
+		failed := w.save()
+		w.doubts++
+		a = join(a, w.stmt(both.Y, in), true)
+		ran := w.save()
+		w.merge(failed)
+		b = w.stmt(c.Y, in)
+		w.doubts--
+		w.merge(ran)
+	} else {
+		a = w.stmt(c.X, in)
+		w.maybe(func() { b = w.stmt(c.Y, in) })
+	}
+	b.known = false
+	return join(a, b, true)
 }
 
 func (w *walker) ifClause(c *syntax.IfClause, in stream) stream {

@@ -19,6 +19,7 @@ import (
 
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/rules"
+	gateshell "deskbell/backend/gate/shell"
 	"deskbell/backend/human"
 )
 
@@ -80,13 +81,13 @@ func (s *shell) gateCheckCommand() *cobra.Command {
 		Use: "check [COMMAND]", Short: "Print the decision about a command", Args: cobra.MaximumNArgs(1),
 		Long: "Print the decision about a command, or about any tool call. The exit code is 0 for allow, 1 for deny, 2 for ask.",
 		RunE: func(c *cobra.Command, args []string) error {
-			v, _, err := s.judgeOne(c.Context(), f, args)
+			v, err := s.judgeOne(c.Context(), f, args)
 			if err != nil {
 				return err
 			}
 			s.code = map[human.Ruling]int{human.Allow: exitAllowed, human.Deny: exitDenied, human.Ask: exitAsked}[v.Decision]
 			if s.json {
-				return s.printJSON(v)
+				return s.printJSON(v.Verdict)
 			}
 			s.printf("%s (%s): %s\n", v.Decision, riskWords(v.Risk), oneLine(v.Reason, 600))
 			return nil
@@ -102,15 +103,17 @@ func (s *shell) gateExplainCommand() *cobra.Command {
 	var f gateFlags
 	c := &cobra.Command{
 		Use: "explain [COMMAND]", Short: "Explain a command: its effects, the decision, and why", Args: cobra.MaximumNArgs(1),
+		Long: "Explain a command, or any tool call: its effects, the decision and why, and step by step what runs what and where each effect comes from.",
 		RunE: func(c *cobra.Command, args []string) error {
-			v, policy, err := s.judgeOne(c.Context(), f, args)
+			v, err := s.judgeOne(c.Context(), f, args)
 			if err != nil {
 				return err
 			}
+			v.Tree = gate.Tree(v.call, s.Gate.Evidence(c.Context(), v.call))
 			if s.json {
 				return s.printJSON(v)
 			}
-			return s.explained(v, policy)
+			return s.explained(v)
 		},
 	}
 	s.gateFlags(c, &f, true)
@@ -119,30 +122,39 @@ func (s *shell) gateExplainCommand() *cobra.Command {
 	return c
 }
 
-// judgeOne judges the call of a command line, and says under which policy.
-func (s *shell) judgeOne(ctx context.Context, f gateFlags, words []string) (v human.Verdict, policy gate.Policy, err error) {
+// judged is the verdict about a call.
+type judged struct {
+	human.Verdict
+	Tree []*gateshell.Node `json:"tree,omitempty"`
+
+	call   gate.Call
+	policy gate.Policy
+}
+
+// judgeOne judges the call of a command line.
+func (s *shell) judgeOne(ctx context.Context, f gateFlags, words []string) (v judged, err error) {
 	guard, err := s.dir()
 	if err != nil {
-		return v, "", err
+		return v, err
 	}
 	call := gate.Call{Tool: f.tool, Args: json.RawMessage(f.args), Guard: guard}
 	switch {
 	case len(words) == 1 && f.args == "":
 		if call.Args, err = json.Marshal(map[string]string{"command": words[0]}); err != nil {
-			return v, "", err
+			return v, err
 		}
 	case len(words) == 1:
-		return v, "", human.Errorf(human.Invalid, "a command and --args are two calls; give one of them")
+		return v, human.Errorf(human.Invalid, "a command and --args are two calls; give one of them")
 	case f.args == "":
-		return v, "", human.Errorf(human.Invalid, "there is nothing to check; give a command, or --tool and --args")
+		return v, human.Errorf(human.Invalid, "there is nothing to check; give a command, or --tool and --args")
 	case !json.Valid(call.Args):
-		return v, "", human.Errorf(human.Invalid, "--args: it must be a JSON object")
+		return v, human.Errorf(human.Invalid, "--args: it must be a JSON object")
 	}
 	if f.cwd == "" {
 		f.cwd = "."
 	}
 	if call.Cwd, err = filepath.Abs(f.cwd); err != nil {
-		return v, "", human.Wrap(human.Invalid, err, "--cwd: this folder is not known: %v", err)
+		return v, human.Wrap(human.Invalid, err, "--cwd: this folder is not known: %v", err)
 	}
 	call.Root = cmp.Or(s.Gate.Root(call.Cwd), call.Cwd)
 	if home, err := os.UserHomeDir(); err == nil {
@@ -150,14 +162,16 @@ func (s *shell) judgeOne(ctx context.Context, f gateFlags, words []string) (v hu
 	}
 	config, _, err := s.gateConfig(f, true)
 	if err != nil {
-		return v, "", err
+		return v, err
 	}
 	set, err := rules.Compile(config, s.Gate.Project(call.Root))
 	if set == nil {
-		return v, "", err
+		return v, err
 	}
 	// Where only the project's own file is at fault, the verdict says so.
-	return set.Judge(call, s.Gate.Evidence(ctx, call), rules.Circumstances{Project: call.Root, Now: time.Now()}), set.Policy(call.Root), nil
+	v = judged{call: call, policy: set.Policy(call.Root)}
+	v.Verdict = set.Judge(call, s.Gate.Evidence(ctx, call), rules.Circumstances{Project: call.Root, Now: time.Now()})
+	return v, nil
 }
 
 // gateConfig reads the gate.toml of a command; of the data folder where usual and none is named. file is "" where none is
@@ -191,10 +205,36 @@ func (s *shell) gateConfig(f gateFlags, usual bool) (c rules.Config, file string
 	return c, file, nil
 }
 
+// maxSteps is how deep the tree is printed.
+const maxSteps = 20
+
+// steps prints effects, and under them the steps that are run.
+func (s *shell) steps(effects []human.Effect, runs []*gateshell.Node, depth int) {
+	indent := strings.Repeat("  ", depth)
+	for _, e := range effects {
+		limit := ""
+		if e.HardLimit {
+			limit = ", hard limit"
+		}
+		s.printf("%s- %s (%s%s, %s)\n", indent, oneLine(cmp.Or(e.Words, string(e.Verb)), 200), riskWords(e.Risk), limit, visible(e.Rule))
+	}
+	for _, n := range runs {
+		if depth > maxSteps {
+			return
+		}
+		of := ""
+		if n.Language != "" {
+			of = n.Language + ": "
+		}
+		s.printf("%s%s%s\n", indent, of, oneLine(n.Text, 200))
+		s.steps(n.Effects, n.Runs, depth+1)
+	}
+}
+
 // explained prints a verdict for people.
-func (s *shell) explained(v human.Verdict, policy gate.Policy) error {
+func (s *shell) explained(v judged) error {
 	decision := map[human.Ruling]string{human.Allow: "Allowed", human.Ask: "Asked about", human.Deny: "Refused"}[v.Decision]
-	s.printf("%s under the policy %s: %s risk", decision, policy, v.Risk)
+	s.printf("%s under the policy %s: %s risk", decision, v.policy, v.Risk)
 	if v.Risk != human.NoRisk {
 		s.printf(", %s, reaches %s", v.Reversibility, reaches[v.Blast])
 	}
@@ -209,6 +249,12 @@ func (s *shell) explained(v human.Verdict, policy gate.Policy) error {
 	}
 	if err := w.flush(); err != nil {
 		return err
+	}
+	if len(v.Tree) > 0 {
+		s.printf("\nWhat runs what\n")
+	}
+	for _, root := range v.Tree {
+		s.steps(root.Effects, root.Runs, 1)
 	}
 	s.printf("\nWhy\n")
 	for _, b := range v.Because {
@@ -452,9 +498,11 @@ func (s *shell) printScores(policy gate.Policy, all *tally, sources map[string]*
 func (s *shell) gateTestCommand() *cobra.Command {
 	var f gateFlags
 	c := &cobra.Command{
-		Use: "test", Short: "Check gate.toml, its rules and their examples, and the project's own file", Args: cobra.NoArgs,
-		Long: "Check gate.toml, its rules and their examples, and the file of the project in --cwd. The exit code is 1 when something is wrong.",
-		RunE: func(*cobra.Command, []string) error {
+		Use: "test [FILE]", Short: "Check gate.toml, its rules and their examples, the project's own file, and expectations of your own", Args: cobra.MaximumNArgs(1),
+		Long: "Check gate.toml, its rules and their examples, and the file of the project in --cwd. FILE has expectations of your own, a line each:\n" +
+			"allow, ask or deny, and then a command, or {\"tool\": …, \"args\": {…}}. They are judged by their text alone, so that every machine\n" +
+			"finds the same. The exit code is 1 when something is wrong or an expectation is not met.",
+		RunE: func(_ *cobra.Command, args []string) error {
 			config, file, err := s.gateConfig(f, true)
 			if err != nil && human.KindOf(err) != human.Invalid {
 				return err
@@ -486,13 +534,24 @@ func (s *shell) gateTestCommand() *cobra.Command {
 			if projectErr != nil {
 				report.OK, report.ProjectProblem = false, human.SafeText(projectErr)
 			}
+			if len(args) == 1 {
+				report.Expectations = args[0]
+				if report.Expected, report.Differ, err = expectations(args[0], set, gate.Call{Cwd: root, Root: root}); err != nil {
+					return err
+				}
+				report.OK = report.OK && len(report.Differ) == 0
+			}
 			if !report.OK {
 				s.code = exitNo
 			}
 			if s.json {
 				return s.printJSON(report)
 			}
-			return s.tested(report)
+			if err := s.tested(report); err != nil {
+				return err
+			}
+			s.expected(report)
+			return nil
 		},
 	}
 	c.Flags().StringVar(&f.cwd, "cwd", "", "a folder of the project whose file is checked; default: this one")
@@ -511,7 +570,10 @@ type gateReport struct {
 	ProjectProblem string           `json:"project_problem,omitempty"`
 	Policy         gate.Policy      `json:"policy"` // that holds here
 	Rules          []human.GateRule `json:"rules"`
-	Examples       int              `json:"examples"` // that the rules pass
+	Examples       int              `json:"examples"`               // that the rules pass
+	Expectations   string           `json:"expectations,omitempty"` // the file with them
+	Expected       int              `json:"expected,omitempty"`     // how many there are
+	Differ         []difference     `json:"differ,omitempty"`       // those that are not met
 }
 
 func (s *shell) tested(r gateReport) error {

@@ -95,7 +95,7 @@ func TestGateCheckInAProject(t *testing.T) {
 
 func TestGateExplain(t *testing.T) {
 	out, _ := judge(t, t.TempDir(), "", exitYes, "explain", "cat a\x1b.txt; git push --force origin main")
-	for _, want := range []string{"Asked about under the policy balanced: high risk", "git push --force origin main", "trust.git_", "(0.50)", "Choices\n", "Deny", "sha256:"} {
+	for _, want := range []string{"Asked about under the policy balanced: high risk", "git push --force origin main", "trust.git_", "(0.50)", "Choices\n", "What runs what\n", "  git push --force origin main\n    - Rewrites or deletes history", "Deny", "sha256:"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it prints %q, which has no %q", out, want)
 		}
@@ -148,6 +148,37 @@ func TestGateEval(t *testing.T) {
 	} {
 		if _, errs := judge(t, t.TempDir(), row, exitError, "eval", "-"); !strings.Contains(errs, want) {
 			t.Errorf("%q prints %q, which does not say %q", row, errs, want)
+		}
+	}
+}
+
+// A team's expectations are checked, each by its line; a file with errors says where.
+func TestGateExpectations(t *testing.T) {
+	data := t.TempDir()
+	file := filepath.Join(data, "expect.txt")
+	must(t, os.WriteFile(filepath.Join(data, gatefile.Name), []byte("[[rules]]\nid = \"e2e\"\ndecision = \"allow\"\ncommand = \"docker compose up -d db\"\n"), 0o600))
+	must(t, os.WriteFile(file, []byte("# what we live by\nallow docker compose up -d db\n\nask git push\nask {\"tool\": \"delete_file\", \"args\": {\"path\": \"a.txt\"}}\ndeny rm -rf /\n"), 0o600))
+	out, _ := judge(t, data, "", exitYes, "test", file)
+	if !strings.Contains(out, "4 of 4 expectations are met.") {
+		t.Errorf("it prints %q", out)
+	}
+	must(t, os.WriteFile(file, []byte("allow git push\nallow ls\n"), 0o600))
+	out, _ = judge(t, data, "", exitNo, "test", file)
+	if !strings.Contains(out, "expect.txt:1: allow is expected, not ask: git push") || !strings.Contains(out, "1 of 2 expectations are met.") {
+		t.Errorf("it prints %q", out)
+	}
+	out, _ = judge(t, data, "", exitNo, "test", file, "--json")
+	if !strings.Contains(out, `"ok":false`) || !strings.Contains(out, `"expected":"allow","decision":"ask"`) {
+		t.Errorf("it prints %q", out)
+	}
+	for text, want := range map[string]string{
+		"ls\nperhaps rm":          "expect.txt:1: a line is allow, ask or deny",
+		"allow ls\nallow":         "expect.txt:2: a line is",
+		"ask {\"tol\": \"bash\"}": "expect.txt:1: a tool call is",
+	} {
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+		if _, errs := judge(t, data, "", exitError, "test", file); !strings.Contains(errs, want) {
+			t.Errorf("%q prints %q, which does not say %q", text, errs, want)
 		}
 	}
 }

@@ -1,0 +1,68 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// A Node is a step of what a script would run: a command, or a script or code within one. The same step on several ways
+// through a script is one node.
+type Node struct {
+	// Text is the command with what is known of its words filled in, the script, or the code; clipped to some 120 characters, … for
+	// what is not known.
+	Text string `json:"text"`
+	// Language is that of a script or of code ("sh", "python"); empty for a command.
+	Language string         `json:"language,omitempty"`
+	Effects  []human.Effect `json:"effects,omitempty"` // its own, the most severe first
+	Runs     []*Node        `json:"runs,omitempty"`    // what it runs in turn, in the order in which it was found
+}
+
+// maxNodes is how many steps of one script are kept; what comes after belongs to the last step above it.
+const maxNodes = 500
+
+// Tree tells what a script would run, step by step, and where each effect that Lower finds comes from. Its root is the script.
+func Tree(script string, at Place) *Node {
+	w := newWalker(at)
+	root := &Node{Text: clip(script), Language: "sh"}
+	w.node = root
+	w.script(script, "bash", nil, stream{})
+	if before := len(w.effects); before == 0 {
+		w.done()
+		w.attribute(w.effects[0])
+	}
+	root.sort()
+	return root
+}
+
+func (n *Node) sort() {
+	mostSevereFirst(n.Effects)
+	for _, of := range n.Runs {
+		of.sort()
+	}
+}
+
+// deeper begins a step of the tree, where one is made; back ends it.
+func (w *walker) deeper(language, text string) (back func()) {
+	above := w.node
+	if above == nil || w.nodes >= maxNodes || above.Language != "" && above.Text == clip(text) {
+		return func() {}
+	}
+	text = clip(strings.ReplaceAll(text, unknown, "…"))
+	i := slices.IndexFunc(above.Runs, func(n *Node) bool { return n.Text == text && n.Language == language })
+	if i < 0 {
+		i = len(above.Runs)
+		above.Runs = append(above.Runs, &Node{Text: text, Language: language})
+		w.nodes++
+	}
+	w.node = above.Runs[i]
+	return func() { w.node = above }
+}
+
+// found adds an effect to the step that is gone through.
+func (w *walker) found(e human.Effect) {
+	if w.node != nil && !slices.Contains(w.node.Effects, e) {
+		w.node.Effects = append(w.node.Effects, e)
+	}
+}
