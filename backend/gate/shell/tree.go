@@ -8,7 +8,7 @@ import (
 )
 
 // A Node is a step of what a script would run: a command, or a script or code within one. The same step on several ways
-// through a script is one node.
+// through a script is one node, and so is a script of a single command and that command.
 type Node struct {
 	// Text is the command with what is known of its words filled in, the script, or the code; clipped to some 120 characters, … for
 	// what is not known.
@@ -17,6 +17,8 @@ type Node struct {
 	Language string         `json:"language,omitempty"`
 	Effects  []human.Effect `json:"effects,omitempty"` // its own, the most severe first
 	Runs     []*Node        `json:"runs,omitempty"`    // what it runs in turn, in the order in which it was found
+
+	whole bool // the root, which is never the same as the one command in it
 }
 
 // maxNodes is how many steps of one script are kept; what comes after belongs to the last step above it.
@@ -25,7 +27,7 @@ const maxNodes = 500
 // Tree tells what a script would run, step by step, and where each effect that Lower finds comes from. Its root is the script.
 func Tree(script string, at Place) *Node {
 	w := newWalker(at)
-	root := &Node{Text: clip(script), Language: "sh"}
+	root := &Node{Text: clip(script), Language: "sh", whole: true}
 	w.node = root
 	w.script(script, "bash", nil, stream{})
 	if before := len(w.effects); before == 0 {
@@ -34,6 +36,17 @@ func Tree(script string, at Place) *Node {
 	}
 	root.sort()
 	return root
+}
+
+// written is a command as one would write it.
+func written(args []value) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		if words[i] = a.s; a.s == "" || strings.ContainsAny(a.s, " \t\n\"'`$&|;<>()") && !strings.Contains(a.s, "'") {
+			words[i] = "'" + a.s + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func (n *Node) sort() {
@@ -46,7 +59,7 @@ func (n *Node) sort() {
 // deeper begins a step of the tree, where one is made; back ends it.
 func (w *walker) deeper(language, text string) (back func()) {
 	above := w.node
-	if above == nil || w.nodes >= maxNodes || above.Language != "" && above.Text == clip(text) {
+	if above == nil || w.nodes >= maxNodes || above.Language != "" && above.Text == clip(text) && (language != "" || !above.whole) {
 		return func() {}
 	}
 	text = clip(strings.ReplaceAll(text, unknown, "…"))

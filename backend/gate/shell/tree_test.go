@@ -23,11 +23,11 @@ func outline(n *Node, depth int) []string {
 func TestTree(t *testing.T) {
 	for script, want := range map[string]string{
 		"ls; rm a": "sh ls; rm a []\n ls [ls]\n rm a [rm]",
-		"sudo env A=1 bash -c 'rm a'": "sh sudo env A=1 bash -c 'rm a' []\n sudo env A=1 bash -c rm a [sudo.other_user]\n" +
-			"  env A=1 bash -c rm a []\n   bash -c rm a []\n    sh rm a [rm]",
+		"sudo env A=1 bash -c 'rm a'": "sh sudo env A=1 bash -c 'rm a' []\n sudo env A=1 bash -c 'rm a' [sudo.other_user]\n" +
+			"  env A=1 bash -c 'rm a' []\n   bash -c 'rm a' []\n    sh rm a [rm]",
 		"echo $(rm a)":                   "sh echo $(rm a) []\n rm a [rm]\n echo … [echo.harmless]",
 		"[ -f x ] && X=rm || X=ls; $X a": "sh [ -f x ] && X=rm || X=ls; $X a []\n [ -f x ] [[.harmless]\n ls a [ls]\n rm a [rm]",
-		"python3 -c 'import os; os.system(\"rm a\")'": "sh python3 -c 'import os; os.system(\"rm a\")' []\n python3 -c import os; os.system(\"rm a\") []\n" +
+		"python3 -c 'import os; os.system(\"rm a\")'": "sh python3 -c 'import os; os.system(\"rm a\")' []\n python3 -c 'import os; os.system(\"rm a\")' []\n" +
 			"  python import os; os.system(\"rm a\") [code.runs_commands]\n   sh rm a [rm]",
 		"": "sh  [shell.nothing]",
 	} {
