@@ -327,7 +327,7 @@ func reads(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, values, false, false)
 	w.harmless(c)
 	if v, ok := o.flags["-C"]; ok {
-		w.script(v.s+" 0 "+quoteAll([]value{{s: c.in.text}}), "bash", nil, stream{})
+		w.maybe(func() { w.script(v.s+" 0 "+quoteAll([]value{{s: c.in.text}}), "bash", nil, stream{}) })
 	}
 	names := o.words
 	if v, ok := o.flags["-a"]; ok {
@@ -424,7 +424,7 @@ func trap(w *walker, c *cmd) (stream, bool) {
 	if v.taint == ofJob { // trap "kill $pid" EXIT
 		v.s = strings.ReplaceAll(v.s, job, "$!")
 	}
-	w.script(v.s, "bash", nil, stream{})
+	w.maybe(func() { w.script(v.s, "bash", nil, stream{}) })
 	if len(w.traps) >= maxAlternatives {
 		w.opaque("shell.too_much", "thing_does_much")
 	} else if !slices.ContainsFunc(w.traps, v.same) {

@@ -90,7 +90,9 @@ func alias(w *walker, c *cmd) (stream, bool) {
 	for _, a := range c.args {
 		if name, text, ok := strings.Cut(a.s, "="); ok && len(w.aliases) < 200 {
 			w.aliases[name] = value{s: text, taint: a.taint}
+			before := w.save()
 			w.script(text, "bash", nil, stream{})
+			w.restore(before)
 		}
 	}
 	return handled(stream{})

@@ -27,6 +27,7 @@ func newCanary(t *testing.T) canary {
 	for name, text := range map[string]string{
 		perilous: "#!/bin/sh\n: >>'" + c.mark + "'\n",
 		"ls":     "#!/bin/sh\n",
+		"sh":     "#!/bin/sh\nexec /bin/sh \"$@\"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // a program has to be executable
 			t.Fatal(err)
@@ -118,6 +119,7 @@ func (w *writer) assign() string {
 	of := []string{
 		n + "=" + w.word(), n + "=" + w.word(), n + "=" + w.word(), "unset " + n, "set -- " + w.word() + " " + w.word(), "shift", "readonly " + n, "export " + n + "=" + w.word(),
 		w.word() + "= ; " + n + "=" + w.word(), "read " + n + " <<X\n" + w.pick("line", "mkfs", "ls x", "$a", "$b x") + "\nX\n", ": ${" + n + ":=" + w.word() + "}",
+		"sh -c '" + n + "=ls; b=ls'", "PAGER='" + n + "=ls'", "alias x='" + n + "=ls'", "trap '" + n + "=ls' USR1", "sh <<X\n" + n + "=ls\nX\n",
 		n + "=" + w.word() + " b=" + w.word(), "unset -f " + w.function(), n + "=" + w.word() + "$" + w.name(),
 	}
 	if w.bash {

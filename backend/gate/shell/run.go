@@ -108,6 +108,9 @@ func (w *walker) run(args []value, in stream) stream {
 	if bodies := w.funcs[c.name]; len(bodies) > 0 {
 		return w.function(c, bodies[w.pick(len(bodies))], own)
 	}
+	if !inShell()[c.name] { // a process of its own: what it sets is gone with it
+		defer w.restore(w.save())
+	}
 	if own, sure := w.ours(name); own != "" && sure {
 		c.name = own
 	}
@@ -165,6 +168,10 @@ func (w *walker) run(args []value, in stream) stream {
 	out.open = true
 	return out
 }
+
+// inShell are the commands that the shell itself runs, and that may change what it is left in.
+var inShell = setOf(": . source eval exec command builtin cd pushd popd chdir set shift unset read mapfile readarray getopts export declare typeset local readonly break continue return trap alias unalias printf let test [ " +
+	"hash umask shopt setopt unsetopt enable true false echo noglob nocorrect")
 
 // toolchains take the name of one, "+nightly", before all else.
 var toolchains = setOf("cargo rustc rustdoc rustfmt")

@@ -500,6 +500,9 @@ var (
 // assigned notes what setting a variable runs, now or later. variant is export, declare and so on, or empty.
 func (w *walker) assigned(name string, v value) {
 	defer w.apart()()
+	if commandVars()[name] || fileVars()[name] || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") {
+		defer w.restore(w.save()) // what is run by it is another program's
+	}
 	if strings.HasPrefix(name, "DESKBELL_") {
 		w.ownVariable(name, v)
 	}
