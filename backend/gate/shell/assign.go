@@ -121,7 +121,7 @@ func (w *walker) give(a assignment) {
 	w.assigned(a.name, v)
 }
 
-// withElement is an array with one element assigned anew.
+// withElement is an array after one of its elements was assigned.
 func (w *walker) withElement(a assignment, old value, isSet bool) value {
 	list, keys := slices.Clone(old.list), slices.Clone(old.keys)
 	if list == nil && isSet {
