@@ -61,7 +61,7 @@ type wrapper struct{ ID, Template, Quote string }
 
 // A dangerous command is asked about within a wrapper of another author.
 func TestWrappersWrittenBlind(t *testing.T) {
-	const published = 7
+	const published = 3
 	all := rows[wrapper](t, "blind_wrappers.jsonl")
 	short := map[string]string{}
 	for _, x := range all {

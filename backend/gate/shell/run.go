@@ -803,4 +803,4 @@ func (w *walker) tasks(c *cmd) {
 
 var sqlVerbs = setOf("TRUNCATE DROP DELETE GRANT REVOKE UPDATE ALTER INSERT CREATE MERGE REPLACE")
 
-var dangerousNames = setOf("rm shred dd mkfs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs deskbell deskbell-hook")
+var dangerousNames = setOf("rm shred dd mkfs mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat wipefs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs deskbell deskbell-hook")

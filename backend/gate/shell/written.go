@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -86,7 +87,7 @@ func (w *walker) runsWhatWasWritten(c *cmd, ran, writes int) {
 
 // judgesArguments says whether what a program is given to run has been judged where it was run.
 func judgesArguments(name string) bool {
-	return handlers()[name] != nil || isShell(name) || specOf(name) == nil || specOf(name).wrap >= 0
+	return handlers()[name] != nil && !slices.Contains(runners, name) || isShell(name) || specOf(name) == nil || specOf(name).wrap >= 0
 }
 
 // suspectsArguments looks for commands in what a program that runs code is given, where its entry does not say that it takes
