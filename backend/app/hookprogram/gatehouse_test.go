@@ -424,9 +424,10 @@ func TestAHookMakesLittleReady(t *testing.T) {
 		"Deskbell running": {dir, 420, 200},
 		"Deskbell away":    {folder(t, ""), 2400, 500},
 	} {
-		// The least of some runs: under the race detector a sync.Pool forgets at random.
+		// The least of some runs: under the race detector a sync.Pool forgets a quarter of what it is given, so that a
+		// regular expression takes its 36 KiB again. Most runs are above the limit then; 40 runs in a row are not.
 		inits, allocs, kib := countHook(t, limit.dir)
-		for range 5 {
+		for i := 0; i < 40 && (allocs > limit.allocs || kib > limit.kib); i++ {
 			_, a, k := countHook(t, limit.dir)
 			allocs, kib = min(allocs, a), min(kib, k)
 		}
