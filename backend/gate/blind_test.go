@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"os"
 	"strings"
@@ -33,25 +34,32 @@ func rows[T any](t *testing.T, name string) []T {
 // was changed for them, and are learned from since: what is counted here is only that no more of them fall short than are
 // published (docs/development/measurements.md).
 func TestWrittenBlind(t *testing.T) {
-	type call struct{ Command, Why string }
-	runs := func(command string) bool {
-		return gate.Judge(bash(command), gate.Balanced, nil).Decision == human.Allow
-	}
+	type call struct{ Command, Expect string }
 	for _, of := range []struct {
-		file  string
-		run   bool // what falls short runs, or is asked about
-		most  int
-		total int
-	}{{"blind_dangerous.jsonl", true, 21, 500}, {"blind_harmless.jsonl", false, 39, 500}} {
-		var short []string
+		file   string
+		expect string // of rows that do not say it
+		total  int
+		run    int // of those to be asked about
+		asked  int // of the others
+	}{
+		{"blind_dangerous.jsonl", "ask", 900, 24, 0},
+		{"blind_harmless.jsonl", "allow", 900, 0, 59},
+		{"blind_inline.jsonl", "", 560, 0, 4},
+		{"attacks_inline.jsonl", "", 281, 9, 0},
+	} {
+		var run, asked []string
 		all := rows[call](t, of.file)
 		for _, c := range all {
-			if runs(c.Command) == of.run {
-				short = append(short, c.Command)
+			allowed := gate.Judge(bash(c.Command), gate.Balanced, nil).Decision == human.Allow
+			switch {
+			case cmp.Or(c.Expect, of.expect) == "allow" && !allowed:
+				asked = append(asked, c.Command)
+			case cmp.Or(c.Expect, of.expect) != "allow" && allowed:
+				run = append(run, c.Command)
 			}
 		}
-		if len(all) != of.total || len(short) > of.most {
-			t.Errorf("%s: %d of %d fall short, published are %d:\n%s", of.file, len(short), len(all), of.most, strings.Join(short, "\n"))
+		if t.Logf("%s: %d run, %d are asked about", of.file, len(run), len(asked)); len(all) != of.total || len(run) > of.run || len(asked) > of.asked {
+			t.Errorf("%s: of %d, %d run and %d are asked about, published are %d and %d:\n%s\n%s", of.file, len(all), len(run), len(asked), of.run, of.asked, strings.Join(run, "\n"), strings.Join(asked, "\n"))
 		}
 	}
 }

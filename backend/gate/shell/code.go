@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/inline"
 	"deskbell/backend/human"
 )
 
@@ -90,7 +92,14 @@ var (
 
 // code judges code in a programming language. It is no parser of those languages: it looks for what does something, takes
 // every text in the code for what that is done to, and calls the code harmless only when all that it names is.
-func (w *walker) code(language string, v value) {
+func (w *walker) code(language string, v value) { w.judge(language, v, true) }
+
+// source judges code that becomes part of a project, and runs with the rest of it. What it loads from there cannot be proved,
+// so that it is only looked through for what does something.
+func (w *walker) source(language string, v value) { w.judge(language, v, false) }
+
+// judge judges code; doubted says whether what cannot be proved is asked about.
+func (w *walker) judge(language string, v value, doubted bool) {
 	if w.depth >= maxDepth || len(v.s) > MaxScript || !w.step(len(v.s)/4+4) {
 		w.opaque("shell.too_deep", "thing_code_deep")
 		return
@@ -104,6 +113,9 @@ func (w *walker) code(language string, v value) {
 	defer w.deeper(language, v.s)()
 	if v.taint&fromNetwork != 0 {
 		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
+	}
+	if w.proved(language, v, doubted) {
+		return
 	}
 	text, secrets := v.s, w.secrets
 	bare, literals := strip(text, language)
@@ -301,6 +313,105 @@ func (w *walker) code(language string, v value) {
 	case pure:
 		emit(human.LangExec, human.NoRisk, "computes", text)
 	}
+}
+
+// proved says whether code was shown to only compute, read and print, and tells what it reads. Where it was not and this is to
+// be asked about, it tells which part could not be shown; doubted says that.
+func (w *walker) proved(language string, v value, doubted bool) bool {
+	unproven := func(risk human.Risk, rule, what string) {
+		e := verbDefaults[human.LangExec]
+		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.LangExec, risk, "code."+rule, clip(what), human.Possible
+		w.emit(e)
+	}
+	if !inline.Known(language) {
+		if doubted {
+			unproven(human.MediumRisk, "little_known", v.shown())
+		}
+		return false
+	}
+	if !doubted || !v.known() || language == "python" && magicLine.MatchString(v.s) {
+		return false // a part of a program proves nothing, and what is not known is asked about in any case
+	}
+	p := inline.Prove(language, v.s, w.ownModule)
+	if p.Unproven != "" {
+		unproven(human.MediumRisk, "unproven", p.Unproven)
+		return false
+	}
+	unproven(human.NoRisk, "computes", v.s)
+	for _, m := range p.Imports {
+		unproven(human.LowRisk, "imports", m)
+	}
+	for _, r := range p.Reads {
+		if strings.Contains(r, "://") {
+			p.Fetches = append(p.Fetches, r)
+			continue
+		}
+		w.reading(known(r), "code.reads")
+	}
+	if p.Computed || strings.Contains(v.s, "DESKBELL") {
+		unproven(human.NoRisk, "reads", v.s)
+		_, literals := strip(v.s, language)
+		w.joinedSecret(v.s, literals)
+		for _, l := range literals {
+			w.ownToken(l)
+		}
+		if w.guarded(strings.Join(literals, "/")) {
+			w.tampers(clip(v.s))
+		}
+	}
+	for _, f := range p.Writes {
+		w.writing(known(f), "code.writes")
+	}
+	for _, f := range p.Replaces {
+		if emptiesFile.MatchString(v.s) {
+			w.emptying(known(f), "code.empties")
+		} else {
+			w.replacing(known(f), "code.writes")
+		}
+	}
+	for _, m := range p.Loads {
+		w.scriptFile(known(w.moduleFile(m)), language, &cmd{name: language})
+	}
+	for _, q := range p.Queries {
+		w.query(&cmd{name: "sql"}, known(q), false)
+	}
+	for _, a := range p.Fetches {
+		e := verbDefaults[human.NetworkRead]
+		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.NetworkRead, human.LowRisk, "code.fetches", clip(a), human.Likely
+		w.emit(e)
+		w.tellsKeys(a)
+	}
+	if len(p.Fetches) > 0 {
+		w.reachesInCode(v.s)
+	}
+	return true
+}
+
+// ownModule says whether a module of Python is a file of the project.
+func (w *walker) ownModule(m string) bool { return w.moduleFile(m) != "" }
+
+// moduleFile is the file of a module of the project; empty where there is none.
+func (w *walker) moduleFile(m string) string {
+	if strings.HasPrefix(m, ".") { // of Node
+		if path.Ext(m) == "" {
+			m += ".js"
+		}
+		return m
+	}
+	base := strings.ReplaceAll(m, ".", "/")
+	for _, file := range []string{base + ".py", base + "/__init__.py", "src/" + base + ".py", "src/" + base + "/__init__.py"} {
+		v := known(file)
+		if _, ok := w.file(v); ok {
+			return file
+		}
+		p, target := w.placeOf(v, w.dir)
+		if w.evidence != nil && p == inProject {
+			if _, ok := w.evidence.Text(target); ok {
+				return file
+			}
+		}
+	}
+	return ""
 }
 
 var namesHome = lazy(`(?i)\b(home|homedir|expanduser|getenv|environ|ENV)\b`)

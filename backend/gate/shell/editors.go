@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"deskbell/backend/gate/inline"
 	"deskbell/backend/human"
 )
 
@@ -155,6 +156,14 @@ func awk(w *walker, c *cmd) (stream, bool) {
 		}
 		program, words = &words[0], words[1:]
 	}
+	for _, n := range []string{"-d", "-o", "-p", "--dump-variables", "--pretty-print", "--profile"} {
+		if v, ok := o.flags[n]; ok && c.name != "mawk" {
+			if v.s == "" {
+				v = known("awkvars.out")
+			}
+			w.writing(v, "awk.writes")
+		}
+	}
 	if o.has("-i", "--include", "-l", "--load") {
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "extension")
 	}
@@ -241,6 +250,19 @@ func awkCommand(bare string, i int, literals []string) (string, bool) {
 }
 
 func (w *walker) awkProgram(c *cmd, v value) {
+	p := inline.Prove("awk", v.s, nil)
+	if p.Unproven == "" {
+		return
+	}
+	before := len(w.effects)
+	w.awkActs(c, v)
+	if p.Unread || len(w.effects) == before {
+		w.simple(c, human.LangExec, human.MediumRisk, "unproven")
+	}
+}
+
+// awkActs looks for what a program in awk runs and writes.
+func (w *walker) awkActs(c *cmd, v value) {
 	bare, literals := strip(awkPatterns(v.s), "awk")
 	if strings.Contains(bare, "system(") || strings.Contains(bare, "system (") {
 		w.simple(c, human.LangExec, human.MediumRisk, "runs")
@@ -289,7 +311,7 @@ func (w *walker) awkProgram(c *cmd, v value) {
 					}
 				}
 				if !named {
-					w.simple(c, human.FilesystemWrite, human.LowRisk, "writes")
+					w.simple(c, human.FilesystemWrite, human.MediumRisk, "writes")
 				}
 			}
 		}

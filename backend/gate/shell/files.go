@@ -7,6 +7,35 @@ import (
 	"deskbell/backend/human"
 )
 
+// spread gives each letter of options that are written together an argument of its own; what follows one that takes a value
+// is its value.
+func spread(args []value, values map[string]bool) []value {
+	var all []value
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if len(a.s) < 3 || a.s[0] != '-' || a.s[1] == '-' || values[a.s[:2]] || !a.known() {
+			if all = append(all, a); values[a.s] && i+1 < len(args) {
+				i++
+				all = append(all, args[i])
+			}
+			continue
+		}
+		for j := 1; j < len(a.s); j++ {
+			n := "-" + a.s[j:j+1]
+			if all = append(all, known(n)); values[n] {
+				if rest := a.s[j+1:]; rest != "" {
+					all = append(all, value{s: rest, taint: a.taint, quoted: true})
+				} else if i+1 < len(args) {
+					i++
+					all = append(all, args[i])
+				}
+				break
+			}
+		}
+	}
+	return all
+}
+
 func tar(w *walker, c *cmd) (stream, bool) {
 	values := set("-f -C -T -X -I -K -N -g -V -b -H -L -F --file --directory --files-from --exclude --exclude-from --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --transform --strip-components --owner --group --mode")
 	args := c.args
@@ -23,6 +52,7 @@ func tar(w *walker, c *cmd) (stream, bool) {
 		}
 		args = append(spread, rest...)
 	}
+	args = spread(args, values)
 	for _, n := range []string{"--to-command", "--checkpoint-action", "--use-compress-program", "-I", "--info-script", "--new-volume-script", "-F", "--rsh-command", "--rmt-command"} {
 		for i, a := range args {
 			text := ""

@@ -390,6 +390,7 @@ func (w *walker) set(name string, v value) {
 	if old.reference {
 		if to, ok, _ := w.chosen(name, old); ok && to.known() && to.s != name {
 			w.set(to.s, v)
+			w.assigned(to.s, v)
 			return
 		}
 	}

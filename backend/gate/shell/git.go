@@ -129,6 +129,9 @@ func git(w *walker, c *cmd) (stream, bool) {
 			if k == "set" && len(ow) >= 3 {
 				k, i = ow[1].s, 2
 			}
+			if (o.has("--global") || o.has("--system")) && !o.has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].s != "get" && ow[0].s != "list" {
+				w.simple(c, human.PersistenceEffect, human.MediumRisk, "config_global")
+			}
 			if gitRuns(k) {
 				w.gitSetting(value{s: k + "=" + ow[i].s, taint: ow[i].taint, quoted: true})
 				if !o.has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].s != "get" && ow[0].s != "unset" && ow[0].s != "list" {

@@ -144,8 +144,17 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 		ranAny := false
 		edits := false
 		tests := false
+		loads := loadedModules(language, args)
+		inline := func(v value) {
+			v.s = loads + v.s
+			w.code(language, v)
+		}
 		for i := 0; i < len(args); i++ {
 			s := args[i].s
+			if o, v, ok := strings.Cut(s, "="); ok && loadsScript()[o] && language == "javascript" {
+				w.scriptFile(known(v), language, c)
+				continue
+			}
 			switch {
 			case isInline[s] && i+1 < len(args):
 				code := args[i+1]
@@ -157,10 +166,10 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					w.windows(code.s)
 					return handled(out)
 				}
-				w.code(language, code)
+				inline(code)
 				ranAny = true
 				i++
-				if language == "python" || language == "javascript" {
+				if language == "python" {
 					return handled(out)
 				}
 				continue
@@ -170,16 +179,16 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 			case language == "python" && strings.HasPrefix(s, "-c") && len(s) > 2:
 				w.code(language, value{s: s[2:], taint: args[i].taint, quoted: true})
 				return handled(out)
-			case (language == "perl" || language == "ruby") && len(s) > 2 && s[0] == '-' && s[1] != '-' && strings.ContainsAny(s, "eE") && !strings.ContainsAny(s[:2], "MmI"):
+			case (language == "perl" || language == "ruby") && len(s) > 2 && s[0] == '-' && s[1] != '-' && holdsCode(language, s):
 				// -ne, -pe, -lane, -i.bak -pe: the code comes next, unless it follows right on the letter
 				if strings.ContainsRune(s, 'i') && (strings.ContainsRune(s, 'p') || strings.ContainsRune(s, 'n') || strings.HasPrefix(s, "-i")) {
 					edits = true
 				}
 				if k := strings.LastIndexAny(s, "eE"); k == len(s)-1 && i+1 < len(args) {
-					w.code(language, args[i+1])
+					inline(args[i+1])
 					i++
 				} else {
-					w.code(language, value{s: s[k+1:], quoted: true})
+					inline(value{s: s[k+1:], quoted: true})
 				}
 				ranAny = true
 			case (language == "perl" || language == "ruby") && len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i') && strings.IndexByte("IMm", s[1]) < 0:
@@ -218,6 +227,9 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 			case language == "javascript" && s == "--run" && i+1 < len(args):
 				return handled(w.run(append([]value{known("npm"), known("run")}, args[i+1:]...), c.in))
 			case len(s) > 1 && s[0] == '-' && s != "-":
+				if known, ok := plainOptions()[strings.TrimRight(c.name, "0123456789.")]; ok && !known.MatchString(s) {
+					w.simple(c, human.LangExec, human.MediumRisk, "option")
+				}
 			case tests: // the project's own tests, as under any other program that runs them
 			case s == "-" || s == "/dev/stdin":
 				if c.in.open {
@@ -228,6 +240,13 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 				return handled(out)
 			default:
 				if ranAny { // files that the inline code goes through
+					if trimmed := strings.TrimSpace(s); language == "perl" && strings.ContainsAny(trimmed, "|>") { // which <> opens as open does
+						if strings.HasPrefix(trimmed, ">") {
+							w.writing(known(strings.Trim(trimmed, "> ")), c.name+".writes")
+						} else {
+							w.script(strings.Trim(trimmed, "| "), "sh", nil, stream{})
+						}
+					}
 					if edits {
 						w.writing(args[i], c.name+".edits")
 						w.edited(args[i], joined(args[:i]))
@@ -275,6 +294,64 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 	}
 }
 
+// plainOptions are the options of interpreters that change nothing but how code is read and what is printed. Any other may
+// write a file, load code or open a port, and is asked about.
+var plainOptions = sync.OnceValue(func() map[string]pattern {
+	node := lazy(`^(--(no-)?(warnings|deprecation|addons|experimental-[\w-]+|harmony[\w-]*|enable-source-maps|expose[-_]gc|preserve-symlinks(-main)?|trace-(warnings|deprecation|uncaught|exit)|throw-deprecation|pending-deprecation|permission|allow-fs-read|stack-size|max[-_]old[-_]space[-_]size|max-http-header-size|stack-trace-limit|input-type|unhandled-rejections|dns-result-order|icu-data-dir|interactive|test[\w-]*|watch[\w-]*|inspect-port|title|version|help|v8-options|strip-types|conditions|check|print|eval|env-file-if-exists|disable-warning|force-color|color|use_strict|use-strict|frozen-intrinsics|es-module-specifier-resolution|allow-natives-syntax|noexpose[\w-]*|optimize[\w-]*|max-semi-space-size|zero-fill-buffers|report-uncaught-exception)(=.*)?|-[ipvhC])$`)
+	return map[string]pattern{
+		"node": node, "nodejs": node,
+		"python": lazy(`^-([bBdEiIOqsSuvVxP]+|[WX].*|-help.*|-version|-check-hash-based-pycs.*)$`),
+		"perl":   lazy(`^-([wnplaWXTtUucsSEeiIMmFVv0].*|-version|-help|C\w*)$`),
+		"ruby":   lazy(`^-([wWnplasUKEFxSv0iIrCceT].*|-(disable|enable|yjit|jit|encoding|external-encoding|internal-encoding|verbose|version|help|parser|copyright|debug|backtrace-limit)\b.*)$`),
+	}
+})
+
+// holdsCode says whether letters of options that are written together have -e among them, before one that takes the rest.
+func holdsCode(language, s string) bool {
+	takes := map[string]string{"perl": "MmIFDdxVC0", "ruby": "rICFKWxET0"}[language]
+	for _, c := range s[1:] {
+		switch {
+		case c == 'e' || c == 'E' && language == "perl":
+			return true
+		case strings.ContainsRune(takes, c):
+			return false
+		}
+	}
+	return false
+}
+
+var loadsScript = setOf("-r --require --import --loader --experimental-loader")
+
+// loadedModules is what -M of Perl and -r of Ruby load, as the code that they stand for. Perl itself puts what follows -M into
+// its program as it is.
+func loadedModules(language string, args []value) string {
+	var b strings.Builder
+	for i, a := range args {
+		if len(a.s) < 2 || a.s[0] != '-' {
+			continue
+		}
+		rest := a.s[2:]
+		if rest == "" && i+1 < len(args) {
+			rest = args[i+1].s
+		}
+		switch {
+		case language == "perl" && (a.s[1] == 'M' || a.s[1] == 'm'):
+			m, list, some := strings.Cut(rest, "=")
+			if some {
+				m += " split(/,/,q{" + list + "})"
+			}
+			b.WriteString("use " + m + ";\n")
+		case language == "perl" && a.s[1] == 'd' && a.s[2:] != "":
+			b.WriteString("use Devel::" + strings.TrimLeft(rest, "t:") + ";\n")
+		case a.s[1] == 'I' && (language == "ruby" || language == "perl"):
+			b.WriteString(map[string]string{"ruby": "$LOAD_PATH\n", "perl": "use lib;\n"}[language])
+		case language == "ruby" && a.s[1] == 'r':
+			b.WriteString("require \"" + rest + "\"\n")
+		}
+	}
+	return b.String()
+}
+
 // entries are the scripts that frameworks put into each project. What one does follows from its arguments, as long as it was
 // not changed.
 var entries = map[string]string{"manage.py": "django-admin", "artisan": "artisan", "console": "symfony-console"}
@@ -306,6 +383,30 @@ func django(w *walker, c *cmd) (stream, bool) {
 	return stream{}, false
 }
 
+// timed is the program that timeit runs: what is set up, and the lines of its statement.
+func timed(args []value) value {
+	all := value{quoted: true}
+	add := func(v value) {
+		all.s, all.taint = all.s+v.s+"\n", all.taint|v.taint
+	}
+	for i := 0; i < len(args); i++ {
+		switch s := args[i].s; {
+		case (s == "-s" || s == "--setup") && i+1 < len(args):
+			i++
+			add(args[i])
+		case strings.HasPrefix(s, "--setup="):
+			add(value{s: s[len("--setup="):]})
+		case strings.HasPrefix(s, "-s") && len(s) > 2:
+			add(value{s: s[2:]})
+		case s == "-n" || s == "-r" || s == "-u" || s == "--number" || s == "--repeat" || s == "--unit":
+			i++
+		case !strings.HasPrefix(s, "-"):
+			add(args[i])
+		}
+	}
+	return all
+}
+
 // module is python -m.
 func (w *walker) module(c *cmd, args []value) {
 	name := args[0].s
@@ -318,11 +419,7 @@ func (w *walker) module(c *cmd, args []value) {
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
 	case "json.tool", "this", "calendar", "platform", "site", "sysconfig", "tabnanny", "tokenize", "ast", "dis", "inspect", "pydoc", "timeit", "trace", "symtable":
 		if name == "timeit" {
-			for _, a := range args[1:] {
-				if !strings.HasPrefix(a.s, "-") {
-					w.code("python", a)
-				}
-			}
+			w.code("python", timed(args[1:]))
 		}
 		if name == "timeit" || name == "trace" {
 			w.simple(c, human.PackageRun, human.LowRisk, "module")

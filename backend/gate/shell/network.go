@@ -87,6 +87,16 @@ func curl(w *walker, c *cmd) (stream, bool) {
 // Kubernetes, Consul, Vault, Nomad, Elasticsearch, a browser's own tools, Jupyter.
 var control = setOf("2375 2376 2377 2379 2380 4243 4646 6443 8001 8200 8500 8888 9200 9222 9229 10250")
 
+var keyServers = lazy(`(?i)^(\w+://)?(169\.254\.169\.254|169\.254\.170\.(2|23)|\[?fd00:ec2::(254|23)\]?|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog|metadata\.azure\.(com|internal)|instance-data)([:/?]|$)`)
+
+// tellsKeys notes an address at which a cloud gives a machine its keys. Sources: the instance metadata services of AWS, Google
+// Cloud, Azure and Alibaba Cloud.
+func (w *walker) tellsKeys(address string) {
+	if keyServers.MatchString(address) {
+		w.emit(human.Effect{Verb: human.CredentialAccess, Resource: clip(address), Risk: human.HighRisk, Certainty: human.Likely, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "net.instance_keys"})
+	}
+}
+
 // toItself says whether a request is to servers of this machine alone, which a session mostly started itself.
 func toItself(c *cmd, o *options) bool {
 	if !requests()[c.name] || len(o.words) == 0 || c.in.taint&fromSecret != 0 || o.has("-x", "--proxy", "--resolve", "--connect-to", "-K", "--config", "--url", "--unix-socket", "--socks5", "--socks5-hostname", "--preproxy") {

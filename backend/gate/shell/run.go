@@ -321,6 +321,7 @@ func (w *walker) feed(language string, s stream, rule string) {
 		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Certainty: human.Certain, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 	}
 	if s.known {
+		source := rule == "shell.changed_file" || rule == "shell.script_read"
 		if language == "" || isShell(language) {
 			w.script(s.text, "bash", nil, stream{})
 			if s.taint&fromDecoder != 0 {
@@ -328,7 +329,7 @@ func (w *walker) feed(language string, s stream, rule string) {
 			}
 			return
 		}
-		w.code(language, value{s: s.text, taint: s.taint, quoted: true})
+		w.judge(language, value{s: s.text, taint: s.taint, quoted: true}, !source)
 		return
 	}
 	if s.taint&fromNetwork != 0 {
@@ -540,6 +541,11 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 			e.Risk, e.Blast, e.Reversibility = human.LowRisk, human.MachineBlast, human.Costly
 		}
 		w.emit(e)
+		if e.Verb == human.NetworkRead || e.Verb == human.NetworkWrite {
+			for _, a := range c.args {
+				w.tellsKeys(a.s)
+			}
+		}
 		switch {
 		case e.Verb == human.NetworkWrite:
 			w.sends(c, id)

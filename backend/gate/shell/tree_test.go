@@ -28,7 +28,7 @@ func TestTree(t *testing.T) {
 		"echo $(rm a)":                   "sh echo $(rm a) []\n rm a [rm]\n echo … [echo.harmless]",
 		"[ -f x ] && X=rm || X=ls; $X a": "sh [ -f x ] && X=rm || X=ls; $X a []\n [ -f x ] [[.harmless]\n ls a [ls]\n rm a [rm]",
 		"python3 -c 'import os; os.system(\"rm a\")'": "sh python3 -c 'import os; os.system(\"rm a\")' []\n python3 -c 'import os; os.system(\"rm a\")' []\n" +
-			"  python import os; os.system(\"rm a\") [code.runs_commands]\n   sh rm a [rm]",
+			"  python import os; os.system(\"rm a\") [code.unproven code.runs_commands]\n   sh rm a [rm]",
 		"": "sh  [shell.nothing]",
 	} {
 		if got := strings.Join(outline(Tree(script, Place{}), 0), "\n"); got != want {

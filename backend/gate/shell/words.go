@@ -491,11 +491,28 @@ func secretVar(name string) bool {
 var (
 	commandVars = setOf("PAGER GIT_PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS " +
 		"GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND PROMPT_COMMAND LESSOPEN LESSCLOSE BROWSER FZF_DEFAULT_COMMAND FCEDIT CC CXX RUSTC_WRAPPER RSYNC_RSH SYSTEMD_PAGER AWS_PAGER GH_PAGER BAT_PAGER DELTA_PAGER SUDO_ASKPASS RSYNC_CONNECT_PROG MANOPT TAR_OPTIONS XARGS_CMD KUBE_EDITOR")
-	fileVars = setOf("BASH_ENV ENV PYTHONSTARTUP PERL5DB RUBYOPT NODE_OPTIONS PERL5OPT JAVA_TOOL_OPTIONS GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM ZDOTDIR INPUTRC")
-	loadVars = setOf("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PERL5LIB RUBYLIB NODE_PATH GCONV_PATH")
-	textVars = setOf("PS0 PS1 PS2 PS4 PROMPT")
-	loudVars = setOf("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GCONV_PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH")
+	fileVars   = setOf("BASH_ENV ENV PYTHONSTARTUP PERL5DB RUBYOPT NODE_OPTIONS PERL5OPT JAVA_TOOL_OPTIONS GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM ZDOTDIR INPUTRC")
+	loadVars   = setOf("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PERL5LIB RUBYLIB NODE_PATH GCONV_PATH")
+	sourceVars = setOf("PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST PIP_CONFIG_FILE PIP_FIND_LINKS UV_INDEX_URL UV_DEFAULT_INDEX UV_INDEX UV_EXTRA_INDEX_URL UV_CONFIG_FILE POETRY_REPOSITORIES YARN_REGISTRY YARN_NPM_REGISTRY_SERVER GOPROXY GONOSUMDB GONOSUMCHECK GOINSECURE GOSUMDB RUSTUP_DIST_SERVER RUSTUP_UPDATE_ROOT CARGO_REGISTRY_DEFAULT COMPOSER_REPO_PACKAGIST CONDA_CHANNELS GEM_SOURCE HOMEBREW_BOTTLE_DOMAIN HOMEBREW_API_DOMAIN MISE_DATA_DIR NVM_NODEJS_ORG_MIRROR ELECTRON_MIRROR")
+	optionVars = setOf("GOFLAGS MAVEN_OPTS MAVEN_ARGS GRADLE_OPTS JAVA_OPTS JAVA_OPTIONS JDK_JAVA_OPTIONS SBT_OPTS MAKEFLAGS RUSTFLAGS RUSTDOCFLAGS CGO_LDFLAGS PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONBREAKPOINT PYTHONWARNINGS RUSTC RUSTC_WORKSPACE_WRAPPER CARGO_BUILD_RUSTC CARGO_BUILD_RUSTC_WRAPPER")
+	plainVars  = setOf("loglevel cache yes fund audit progress update-notifier offline prefer-offline color legacy-peer-deps save-exact production include omit engine-strict strict-peer-dependencies")
+	textVars   = setOf("PS0 PS1 PS2 PS4 PROMPT")
+	loudVars   = setOf("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GCONV_PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH")
 )
+
+// npmSetting judges a setting of npm that a variable makes.
+func (w *walker) npmSetting(key string, v value) {
+	switch {
+	case plainVars()[key]:
+	case key == "script-shell", key == "shell", key == "editor", key == "git", key == "viewer":
+		w.script(v.s, "sh", nil, stream{})
+	default:
+		w.emit(human.Effect{Verb: human.PackageInstall, Resource: key + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.source_variable"})
+	}
+}
+
+// takesCommand is an option that has a program run another, or load its code.
+var takesCommand = lazy(`(?i)exec|agent|OnError|OnOutOfMemory|linker=|--eval|\brunner|(^|\s)-p\s|plugin|load`)
 
 // assigned notes what setting a variable runs, now or later. variant is export, declare and so on, or empty.
 func (w *walker) assigned(name string, v value) {
@@ -526,11 +543,21 @@ func (w *walker) assigned(name string, v value) {
 			w.expandText(v.s)
 		}
 		risk := human.HighRisk
-		if name == "NODE_OPTIONS" && !strings.Contains(v.s, "require") && !strings.Contains(v.s, "import") && !strings.Contains(v.s, "loader") && v.known() {
+		if name == "NODE_OPTIONS" && !strings.Contains(v.s, "require") && !strings.Contains(v.s, "import") && !strings.Contains(v.s, "loader") && !strings.Contains(v.s, "-r") && v.known() {
 			risk = human.NoRisk
 		}
 		if risk != human.NoRisk {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})
+		}
+	case sourceVars()[name], strings.HasPrefix(name, "CARGO_REGISTRIES_"), strings.HasPrefix(name, "BUNDLE_MIRROR__"):
+		if v.s != "off" && v.s != "direct" {
+			w.emit(human.Effect{Verb: human.PackageInstall, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.source_variable"})
+		}
+	case strings.HasPrefix(strings.ToLower(name), "npm_config_"):
+		w.npmSetting(strings.ReplaceAll(strings.ToLower(name)[len("npm_config_"):], "_", "-"), v)
+	case optionVars()[strings.TrimPrefix(name, "_")]:
+		if takesCommand.MatchString(v.s) || strings.HasPrefix(name, "RUSTC") || strings.HasSuffix(name, "_WRAPPER") || !v.known() || name == "PYTHONBREAKPOINT" && v.s != "0" || name == "PYTEST_PLUGINS" {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.option_variable"})
 		}
 	case loadVars()[name]:
 		risk := human.LowRisk

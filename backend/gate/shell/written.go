@@ -133,7 +133,7 @@ func (w *walker) judgeWritten(name string, f stream, named bool) {
 			w.changedFile(known(name))
 		}
 		if f.edited && wellKnown()[kind] {
-			w.code(kind, known(f.text))
+			w.source(kind, known(f.text))
 		}
 	case kind == "" && !named || kind == "settings":
 	case kind == "go" && strings.Contains(f.text, "//go:generate "):

@@ -1,0 +1,123 @@
+package inline
+
+import "strings"
+
+// php proves a program in PHP, in which every function must be listed or the program's own, also where a string names it.
+func (v *prover) php() {
+	v.defined = map[string]bool{}
+	for i, t := range v.whole {
+		if t.kind == name && (t.text == "function" || t.text == "class" || t.text == "interface" || t.text == "trait" || t.text == "enum") && i+1 < len(v.whole) && v.whole[i+1].kind == name {
+			v.defined[strings.ToLower(v.whole[i+1].text)] = true
+		}
+	}
+	for i := 0; i < len(v.toks); i++ {
+		switch t := v.toks[i]; {
+		case t.kind == name:
+			v.phpName(i)
+		case t.is("$"):
+			if n := v.at(i + 1); n.kind != name || n.space {
+				v.unproven("$" + n.text)
+			} else if v.at(i + 2).is("(") {
+				v.unproven("$" + n.text + "(…)")
+			} else if v.at(i-1).kind == name && v.at(i-1).text == "new" || v.at(i-1).is("->") || v.at(i-1).is("::") && v.at(i+2).is("(") {
+				v.unproven(v.at(i-1).text + " $" + n.text)
+			}
+		case t.is("(") && (v.at(i-1).is(")") || v.at(i-1).is("]") || v.at(i-1).kind == text || v.at(i-1).is("}") && v.at(v.opening(i-1)-1).is("->")):
+			v.unproven(v.at(i-1).text + "(…)")
+		case t.is("{") && (v.at(i-1).is("->") || v.at(i-1).is("::")), t.is(`\`):
+			v.unproven(v.at(i-1).text + t.text)
+		}
+	}
+}
+
+func (v *prover) phpName(i int) {
+	t := v.toks[i]
+	n := strings.ToLower(t.text)
+	switch prev := v.at(i - 1); {
+	case prev.is("$"), prev.is("->"), prev.is("?->"), prev.is("::") && v.at(i-2).kind == name:
+		return
+	case prev.kind == name && (prev.text == "function" || prev.text == "class" || prev.text == "fn"), v.sets["keywords"][n]:
+		return
+	case v.sets["never"][n]:
+		v.unproven(t.text)
+	case v.sets["opens"][n] && v.at(i+1).is("("):
+		args := v.args(i + 1)
+		mode, ok := "r", true
+		if len(args) > 1 {
+			mode, ok = v.spelled(args[1])
+		}
+		v.phpFile(n, args, ok && strings.Trim(mode, "rbt") == "")
+	case v.sets["reads"][n] && v.at(i+1).is("("):
+		v.phpFile(n, v.args(i+1), true)
+	case v.sets["writes"][n] && v.at(i+1).is("("):
+		v.phpFile(n, v.args(i+1), false)
+	case v.sets["callbacks"][n] && v.at(i+1).is("("):
+		for _, a := range v.args(i + 1) {
+			if s, ok := v.spelled(a); ok && (v.sets["names"][strings.ToLower(s)] || v.defined[strings.ToLower(s)]) || len(a) > 0 && a[0].kind == name && (a[0].text == "fn" || a[0].text == "function" || a[0].text == "static") {
+				return
+			}
+		}
+		v.unproven(n)
+	case v.at(i + 1).is("::"):
+		if !v.sets["classes"][n] && !v.defined[n] {
+			v.unproven(n + "::")
+		}
+	case prev.kind == name && (prev.text == "new" || prev.text == "catch" || prev.text == "extends" || prev.text == "instanceof"):
+		if !v.sets["classes"][n] && !v.defined[n] {
+			v.unproven("new " + t.text)
+		}
+	case v.at(i+1).is("(") && !v.sets["names"][n] && !v.defined[n]:
+		v.unproven(t.text + "(…)")
+	}
+}
+
+// phpFile judges a function of a file: its path has to be spelled out, for PHP opens addresses and more by names as well.
+func (v *prover) phpFile(what string, args [][]token, read bool) {
+	if len(args) == 0 {
+		v.unproven(what)
+		return
+	}
+	s, ok := v.spelled(args[0])
+	if scheme, _, is := strings.Cut(s, "://"); is && ok && !(read && scheme == "php" && (s == "php://stdin" || s == "php://input")) {
+		if !read || scheme != "http" && scheme != "https" || len(args) > 1 {
+			v.unproven(s)
+			return
+		}
+	}
+	switch {
+	case read && strings.Contains(s, "://") && strings.HasPrefix(s, "php:"):
+	case read && ok:
+		v.proof.Reads = append(v.proof.Reads, s)
+	case read && len(args[0]) > 1 && args[0][0].is("$") && args[0][1].text == "argv":
+		v.proof.Computed = true
+	case !read && ok:
+		v.proof.Replaces = append(v.proof.Replaces, s)
+	default:
+		v.unproven(what)
+	}
+}
+
+// lua proves a program in Lua. All that acts is reached from names that are there when it begins.
+func (v *prover) lua() {
+	for i, t := range v.toks {
+		if t.kind != name || v.at(i-1).is(".") || v.at(i-1).is(":") || v.sets["keywords"][t.text] {
+			continue
+		}
+		whole := t.text
+		if v.at(i+1).is(".") && v.at(i+2).kind == name {
+			whole += "." + v.at(i+2).text
+		}
+		members := v.modules[t.text]
+		switch {
+		case v.sets["never"][t.text]:
+			v.unproven(whole)
+		case members == nil:
+		case whole == t.text:
+			v.unproven(whole)
+		case v.sets["opens"][whole]:
+			v.opens(i, whole, i+3, 1)
+		case !members["*"] && !members[v.at(i+2).text] || members["-"+v.at(i+2).text]:
+			v.unproven(whole)
+		}
+	}
+}
