@@ -5,7 +5,10 @@ package box
 import "context"
 
 // A Box is a copy of a project, and what ran on it. There is none on this system.
-type Box struct{ Root, Folder string }
+type Box struct {
+	Root, Folder string
+	Masked       []string
+}
 
 // Child does nothing on this system.
 func Child() {}

@@ -112,17 +112,26 @@ func (r *run) start(args []string) (ends, error) {
 	r.cmd = exec.Command(program(), args...) //nolint:gosec // the command of whoever asks for it
 	r.cmd.Env = []string{}
 	r.cmd.ExtraFiles = []*os.File{self, socket, job, info}
-	r.cmd.Stdin = r.options.In
 	// Pipes, whatever there is: a file that the command had itself would be another way out.
 	r.cmd.Stdout, r.cmd.Stderr = only(r.options.Out), only(r.options.Errs)
+	var in io.WriteCloser
 	if r.options.In != nil {
-		r.cmd.Stdin = struct{ io.Reader }{r.options.In}
+		if in, err = r.cmd.StdinPipe(); err != nil {
+			_, _ = ourJob.Close(), ourInfo.Close()
+			return fail(err)
+		}
 	}
 	r.cmd.WaitDelay = time.Second
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := r.cmd.Start(); err != nil {
 		_, _ = ourJob.Close(), ourInfo.Close()
 		return fail(err)
+	}
+	if in != nil {
+		go func() { // where it waits for more than the command read, it ends with whoever gives it
+			_, _ = io.Copy(in, r.options.In)
+			_ = in.Close()
+		}()
 	}
 	return ends{pair[0], ourJob, ourInfo}, nil
 }
