@@ -2,16 +2,10 @@ package box
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"deskbell/backend/human"
 )
 
 // project is a working tree in a home of its own, where no other test's is.
@@ -149,5 +143,3 @@ func nothingStaged(t *testing.T, root string) {
 		t.Error(left)
 	}
 }
-
-var _ = []any{context.Background, fmt.Sprint, slices.Sort[[]int], time.Now, human.Errorf}

@@ -118,7 +118,8 @@ func (v *view) covered() []string {
 func (b *Box) bubblewrapped() (args, writable []string) {
 	v := &view{Box: b}
 	v.add(apart...)
-	v.add("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--info-fd", strconv.Itoa(infoFD))
+	// bubblewrap leaves /proc/sys as it is where it takes it for read-only, which it is not for root.
+	v.add("--ro-bind", "/", "/", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev", "--info-fd", strconv.Itoa(infoFD))
 	part := b.options.Limits.Memory / 4
 	v.scratch("/dev/shm", part, "1777")
 	v.add("--remount-ro", "/dev")
