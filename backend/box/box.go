@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"time"
-
-	"deskbell/backend/human"
 )
 
 // Exit codes of what did not end by itself, as timeout(1) and env(1) have them.
@@ -113,9 +111,4 @@ func (c Changes) Warned() (all []Change) {
 		}
 	}
 	return all
-}
-
-// Unavailable is the error of a system that has no box.
-func unavailable(why string) error {
-	return human.Errorf(human.Unavailable, "there is no box here: %s", why)
 }

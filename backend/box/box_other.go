@@ -2,7 +2,11 @@
 
 package box
 
-import "context"
+import (
+	"context"
+
+	"deskbell/backend/human"
+)
 
 // A Box is a copy of a project, and what ran on it. There is none on this system.
 type Box struct {
@@ -15,7 +19,7 @@ func Child() {}
 
 // Available says why there is no box here; nil where there is one.
 func Available() error {
-	return unavailable("it is offered on Linux only, where bubblewrap and Landlock confine a command")
+	return human.Errorf(human.Unavailable, "there is no box on this system; Linux has one")
 }
 
 // Open fails with the error of Available.

@@ -32,11 +32,11 @@ func Available() error {
 	bwrap := program()
 	switch {
 	case bwrap == "":
-		return unavailable("install bubblewrap (on Debian and Ubuntu: apt install bubblewrap)")
+		return human.Errorf(human.Unavailable, "a box needs bubblewrap: install it (on Debian and Ubuntu: apt install bubblewrap)")
 	case confine.LandlockABI() == 0:
-		return unavailable("this kernel has no Landlock; Linux 5.13 and later have it, where it is in the kernel's list of security modules (lsm=)")
+		return human.Errorf(human.Unavailable, "a box needs Landlock, which this kernel has not: start Linux 5.13 or later, with landlock in its parameter lsm=")
 	case !confine.FiltersCalls():
-		return unavailable("this kernel filters no system calls (seccomp) on this processor")
+		return human.Errorf(human.Unavailable, "a box needs a kernel that filters system calls (seccomp), on amd64, arm64 or riscv64")
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
@@ -46,7 +46,7 @@ func Available() error {
 	said, err := cmd.CombinedOutput()
 	if err != nil {
 		why := strings.TrimSpace(string(bytes.ToValidUTF8(said, nil)))
-		return human.Errorf(human.Unavailable, "there is no box here: bubblewrap cannot make namespaces (%s); allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces, or kernel.apparmor_restrict_unprivileged_userns=0)", human.Shorten(why, 200))
+		return human.Errorf(human.Unavailable, "a box needs user namespaces, and bubblewrap cannot make one (%s): allow them with sysctl kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0", human.Shorten(why, 200))
 	}
 	return nil
 }
