@@ -65,7 +65,12 @@ func (s *shell) boxCommand() *cobra.Command {
 			"you keep or discard it; nothing of the project changes before. The project is the git working tree around the current folder,\n" +
 			"else that folder. Without a terminal, what it wrote is discarded unless --keep says otherwise.\n\n" +
 			"The exit code is the command's: 124 when its time is up, 125 when there is no box or nothing could be kept. Linux only; it needs bubblewrap.",
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return human.Errorf(human.Invalid, "say which command")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			s.code = box.NotBoxed
 			err := s.runBox(c.Context(), f, args)
