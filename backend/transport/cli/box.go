@@ -72,6 +72,9 @@ func (s *shell) boxCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("discard") && !f.forget {
+				return human.Errorf(human.Invalid, "--discard has no value: leave it out, or give --keep") // the gatekeeper lets agents use it
+			}
 			s.code = box.NotBoxed
 			err := s.runBox(c.Context(), f, args)
 			if err != nil {
