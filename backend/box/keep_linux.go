@@ -170,7 +170,7 @@ func (k *keeping) same(f Change) error {
 	return nil
 }
 
-// steps are what has to be done, in order: what is in the way is taken away first, the deepest first.
+// steps are what has to be done, in order: what is in the way is removed first, the deepest first.
 func steps(c Changes) []step {
 	var removes, makes, places, modes []step
 	for _, f := range c.Files {

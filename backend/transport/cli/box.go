@@ -64,7 +64,7 @@ func (s *shell) boxCommand() *cobra.Command {
 		Long: "Run a command on a copy of the project, without a network and without your secrets. What it wrote is then shown as a diff, and\n" +
 			"you keep or discard it; nothing of the project changes before. The project is the git working tree around the current folder,\n" +
 			"else that folder. Without a terminal, what it wrote is discarded unless --keep says otherwise.\n\n" +
-			"The exit code is the command's: 124 when its time is up, 125 when there is no box or nothing could be kept. Linux only; it needs bubblewrap.",
+			"The exit code is the command's: 124 when it took longer than --time, 125 when there is no box or nothing could be kept. Linux only; it needs bubblewrap.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return human.Errorf(human.Invalid, "say which command")
