@@ -54,11 +54,13 @@ func Available() error {
 // apart are the options that part a box from the system.
 var apart = []string{"--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"}
 
-// What of a home the box can read: what tools are installed in, and what they load. Caches are not: those that are written
-// are the box's own.
-var tools = strings.Fields(`.asdf .bun .cargo .deno .dotnet .ghcup .gradle .jdks .julia .linuxbrew .local/bin .local/lib .local/share/fnm .local/share/man
-	.local/share/mise .local/share/pipx .local/share/pnpm .local/share/rtx .local/share/uv .local/share/virtualenvs .m2 .mix .npm .nvm .opam .pub-cache .pyenv
-	.rbenv .rustup .rvm .sdkman .stack .volta .yarn .ghc .cabal .hex .nix-profile .gitconfig .config/git go sdk`)
+// What of a home the box can read: what tools are installed in, and what they load, without what they may keep tokens in.
+// Caches are not: those that are written are the box's own.
+var tools = strings.Fields(`.asdf .bun .cabal/bin .cabal/packages .cabal/store .cargo/bin .cargo/env .cargo/git .cargo/registry .deno
+	.dotnet/dotnet .dotnet/host .dotnet/packs .dotnet/sdk .dotnet/shared .dotnet/tools .ghcup .gradle/caches .gradle/jdks .gradle/wrapper .hex/packages .jdks
+	.julia/artifacts .julia/bin .julia/juliaup .julia/packages .linuxbrew .local/bin .local/lib .local/share/fnm .local/share/man .local/share/mise
+	.local/share/pipx .local/share/pnpm .local/share/rtx .local/share/uv .local/share/virtualenvs .m2/repository .m2/wrapper .mix .npm .nvm .opam
+	.pub-cache .pyenv .rbenv .rustup .rvm .sdkman .stack .volta .yarn .nix-profile .gitconfig .config/git/attributes .config/git/config .config/git/ignore go sdk`)
 
 // Variables that every command gets, where they are set.
 var variables = strings.Fields(`PATH LANG LANGUAGE TERM COLORTERM NO_COLOR COLUMNS LINES TZ USER LOGNAME SHELL EDITOR CI
@@ -111,7 +113,9 @@ func (v *view) visible(path string) bool {
 
 // covered are the folders that the box has its own of, or nothing.
 func (v *view) covered() []string {
-	return []string{"/home", "/root", v.home, "/tmp", "/var/tmp", "/run", "/mnt", "/media", "/srv", "/dev", "/proc"}
+	all := []string{"/home", "/root", v.account, v.home, "/tmp", "/var/tmp", "/run", "/mnt", "/media", "/srv", "/dev", "/proc"}
+	slices.Sort(all) // those around others first
+	return slices.Compact(all)
 }
 
 // bubblewrapped are the arguments for bubblewrap, and the folders that can be written.
@@ -163,7 +167,7 @@ func (b *Box) shown() []string {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		if dir = filepath.Clean(dir); filepath.Base(dir) == "bin" && !within(b.home, filepath.Dir(dir)) && filepath.Dir(dir) != "/" {
+		if dir = filepath.Clean(dir); filepath.Base(dir) == "bin" && b.ofATool(filepath.Dir(dir)) {
 			dir = filepath.Dir(dir) // and the libraries beside
 		}
 		all = append(all, dir)
@@ -182,15 +186,31 @@ func (b *Box) shown() []string {
 	return slices.Compact(all)
 }
 
+// ofATool says whether a folder with a folder of programs is that of one tool, as ~/.nvm/versions/node/v20 and ~/miniconda3 are,
+// and ~/.local and ~/.cargo are not.
+func (b *Box) ofATool(dir string) bool {
+	rel, err := filepath.Rel(b.home, dir)
+	return err == nil && within(dir, b.home) && rel != "." && (rel[0] != '.' || strings.Contains(rel, "/"))
+}
+
 // secrets are the places of secrets there are in what the box shows, as the gatekeeper knows them, and what is hidden besides.
 func (b *Box) secrets() []string {
 	var all []string
 	for _, place := range shell.SecretPlaces(b.home) {
 		found, _ := filepath.Glob(place + "*")
 		for _, path := range found {
-			named := slices.ContainsFunc(b.options.Shown, func(s string) bool { return within(path, s) && !within(b.home, s) })
-			if shell.HoldsSecrets(path) && !named {
+			if shell.HoldsSecrets(path) && !b.named(path) {
 				all = append(all, path)
+			}
+		}
+	}
+	for _, path := range b.shown() {
+		for _, deep := range []string{"", "/*", "/*/*", "/.*", "/*/.*"} {
+			found, _ := filepath.Glob(path + deep)
+			for _, path := range found {
+				if shell.HoldsSecrets(path) && !b.named(path) {
+					all = append(all, path)
+				}
 			}
 		}
 	}
@@ -201,6 +221,11 @@ func (b *Box) secrets() []string {
 	})
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// named says whether the operator lets a path be read, and not only a home around it.
+func (b *Box) named(path string) bool {
+	return slices.ContainsFunc(b.options.Shown, func(s string) bool { return within(path, s) && !within(b.home, s) })
 }
 
 // environment is that of the command.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,7 +29,8 @@ type Box struct {
 	Masked []string
 
 	options Options
-	home    string
+	home    string // as the environment has it
+	account string // as the system has it, whatever the environment says
 	dir     string // of this box
 	lock    *os.File
 	files   map[string]file // of the project, by paths within it
@@ -72,6 +74,12 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 	if err == nil {
 		b.Folder, err = filepath.EvalSymlinks(o.Folder)
 	}
+	b.account = b.home
+	if u, unknown := user.Current(); unknown == nil && filepath.IsAbs(u.HomeDir) {
+		if real, unknown := filepath.EvalSymlinks(u.HomeDir); unknown == nil && real != "/" {
+			b.account = real
+		}
+	}
 	if err != nil {
 		return nil, human.Wrap(human.Invalid, err, "the folder cannot be found: %s", reason(err))
 	}
@@ -108,7 +116,7 @@ func (b *Box) fits() error {
 		}
 	}
 	for _, p := range append([]string{"/usr", "/etc", "/dev", "/proc", "/sys", "/run"}, b.options.Hidden...) {
-		if within(b.Root, p) {
+		if within(b.Root, p) && !within(b.Root, "/dev/shm") {
 			return human.Errorf(human.Invalid, "%s is no project: run this in the folder of one", b.Root)
 		}
 	}

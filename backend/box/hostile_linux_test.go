@@ -83,7 +83,7 @@ func local(t *testing.T, kind int, at string) {
 func TestItReachesNoNetwork(t *testing.T) {
 	root := project(t)
 	// Sockets where the box can see their names: in a tool's folder of the home.
-	tool := filepath.Join(os.Getenv("HOME"), ".cargo")
+	tool := filepath.Join(os.Getenv("HOME"), ".cargo", "bin")
 	write(t, filepath.Join(tool, "here"), "")
 	local(t, unix.SOCK_STREAM, filepath.Join(tool, "s"))
 	local(t, unix.SOCK_DGRAM, filepath.Join(tool, "d"))
@@ -150,7 +150,7 @@ func TestItWritesNowhereElse(t *testing.T) {
 	root := project(t)
 	home := os.Getenv("HOME")
 	outside := filepath.Join(home, "notes.txt")
-	tool := filepath.Join(home, ".cargo", "config.toml")
+	tool := filepath.Join(home, ".cargo", "bin", "tool")
 	other := filepath.Join(home, "work", "other", "main.go")
 	for _, path := range []string{outside, tool, other} {
 		write(t, path, "mine")
@@ -232,13 +232,16 @@ func TestItReadsNoSecrets(t *testing.T) {
 	root := project(t, ".env", "TOKEN=hidden", "deploy.key", "hidden", ".env.example", "TOKEN=", "sub/.aws/credentials", "hidden", "shown.pem", "shown")
 	home := os.Getenv("HOME")
 	secrets := []string{".ssh/id_ed25519", ".aws/credentials", ".gnupg/x", ".config/gcloud/x", ".kube/config", ".docker/config.json", ".netrc", ".cargo/credentials.toml",
-		".mozilla/firefox/x/logins.json", ".claude/.credentials.json", ".local/share/deskbell/deskbell.db", ".m2/settings-security.xml", ".gradle/gradle.properties", "work/other/.env", "Documents/letter.txt"}
+		".mozilla/firefox/x/logins.json", ".claude/.credentials.json", ".local/share/deskbell/deskbell.db", ".m2/settings-security.xml", ".gradle/gradle.properties", ".cargo/config.toml", ".config/git/credentials", ".pub-cache/credentials.json", ".pyenv/deep/.env", ".local/share/app/x", "work/other/.env", "Documents/letter.txt"}
 	for _, path := range secrets {
 		write(t, filepath.Join(home, path), "hidden")
 	}
-	data := filepath.Join(home, ".cargo", "deskbell-data")
+	data := filepath.Join(home, ".pyenv", "deskbell-data")
 	write(t, filepath.Join(data, "x.db"), "hidden")
-	secrets = append(secrets, ".cargo/deskbell-data/x.db")
+	secrets = append(secrets, ".pyenv/deskbell-data/x.db")
+	write(t, filepath.Join(home, ".local", "bin", "tool"), "")
+	write(t, filepath.Join(home, ".pyenv", "bin", "tool"), "")
+	t.Setenv("PATH", os.Getenv("PATH")+":"+filepath.Join(home, ".local", "bin")+":"+filepath.Join(home, ".ssh"))
 	t.Setenv("API_TOKEN", "hidden")
 	t.Setenv("SSH_AUTH_SOCK", "/hidden")
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/hidden")
@@ -252,6 +255,7 @@ func TestItReadsNoSecrets(t *testing.T) {
 	e, said := attack(t, root, fmt.Sprintf(`
 for path in [%s, '/etc/shadow', '/etc/gshadow']:
     tries(path, lambda: open(path).read())
+for tool in ('.local/bin/tool', '.pyenv/bin/tool'): allowed(tool, lambda: open(os.path.expanduser('~/' + tool)).read())
 for path in ('.env', 'deploy.key'): print('empty' if open(path).read() == '' else 'REACHED', path)
 print('empty' if os.listdir('sub/.aws') == [] else 'REACHED')
 print(open('.env.example').read(), open('shown.pem').read(), os.environ['GIVEN'])

@@ -22,10 +22,12 @@ import (
 	"deskbell/backend/store/datadir"
 )
 
-// How much of what a box wrote is printed for a person; --json has all of it.
+// How much of what a box wrote is printed for a person; --json has more of it.
 const (
 	boxLines = 400
 	boxFiles = 200
+
+	boxDiffs = 16 << 20 // bytes of diffs that are made at all
 )
 
 // boxFlags are the options of deskbell box.
@@ -94,7 +96,7 @@ func (s *shell) boxCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.keep, "keep", false, "keep what it wrote without asking, unless something of it runs by itself later")
 	c.Flags().BoolVar(&f.keepAll, "keep-all", false, "keep that, too: git's hooks and settings, start files, links that lead out of the project")
 	c.Flags().BoolVar(&f.forget, "discard", false, "discard what it wrote without asking")
-	s.jsonFlag(c, "print one line of JSON, with all diffs; what the command prints goes to standard error")
+	s.jsonFlag(c, "print one line of JSON, with the diffs; what the command prints goes to standard error")
 	c.MarkFlagsMutuallyExclusive("keep", "discard")
 	c.MarkFlagsMutuallyExclusive("keep-all", "discard")
 	return c
@@ -192,8 +194,14 @@ func (s *shell) runBox(ctx context.Context, f boxFlags, args []string) (err erro
 		return err
 	}
 	r := boxReport{Command: args, Project: b.Root, Ending: ending, Outcome: "discarded", Files: []boxFile{}, Lost: changes.Lost, Masked: b.Masked}
+	left := boxDiffs
 	for _, c := range changes.Files {
-		r.Files = append(r.Files, boxFile{c, modeText(c.Before), modeText(c.After), b.Diff(c)})
+		f := boxFile{c, modeText(c.Before), modeText(c.After), ""}
+		if left > 0 {
+			f.Diff = b.Diff(c)
+			left -= len(f.Diff)
+		}
+		r.Files = append(r.Files, f)
 	}
 	if !s.json {
 		s.boxReport(r)
