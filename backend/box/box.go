@@ -79,7 +79,7 @@ const (
 type Change struct {
 	Path   string      `json:"path"` // within the project, with slashes
 	How    How         `json:"change"`
-	Before fs.FileMode `json:"-"` // type and permissions; 0 where there was none
+	Before fs.FileMode `json:"-"` // type and permissions; of no meaning where there was or is none
 	After  fs.FileMode `json:"-"`
 	Sizes  [2]int64    `json:"sizes"`          // bytes before and after
 	Link   string      `json:"link,omitempty"` // where a link leads now

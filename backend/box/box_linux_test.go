@@ -2,10 +2,15 @@ package box
 
 import (
 	"bytes"
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"deskbell/backend/human"
 )
 
 // project is a working tree in a home of its own, where no other test's is.
@@ -141,5 +146,118 @@ func nothingStaged(t *testing.T, root string) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(root, stagePrefix+"*")); len(left) > 0 {
 		t.Error(left)
+	}
+}
+
+func TestWithoutABoxNothingRuns(t *testing.T) {
+	root := project(t)
+	before := program
+	t.Cleanup(func() { program = before })
+	broken := filepath.Join(t.TempDir(), "bwrap")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no namespaces here >&2; exit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{"": "install it", broken: "no namespaces here"} {
+		program = func() string { return path }
+		_, err := Open(t.Context(), Options{Command: []string{"touch", filepath.Join(root, "ran")}, Folder: root, Boxes: t.TempDir()})
+		if human.KindOf(err) != human.Unavailable || !strings.Contains(human.SafeText(err), says) || strings.Contains(human.SafeText(err), "\n") {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	// It breaks between the look and the run.
+	program = before
+	b := boxed(t, root, "touch ran")
+	program = func() string { return broken }
+	if e, err := b.Run(t.Context()); err == nil {
+		t.Errorf("%+v", e)
+	}
+	if _, err := os.Lstat(filepath.Join(b.tree(), "ran")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+func TestWhatIsNoProjectIsNotCopied(t *testing.T) {
+	root := project(t, "big", strings.Repeat("x", 2000))
+	home := os.Getenv("HOME")
+	for _, folder := range []string{"/", "/etc", "/tmp", "/usr/bin", home, filepath.Dir(home)} {
+		if _, err := Open(t.Context(), Options{Command: []string{"true"}, Folder: folder, Boxes: filepath.Join(home, ".cache", "boxes")}); human.KindOf(err) != human.Invalid {
+			t.Errorf("%s: %v", folder, err)
+		}
+	}
+	if _, err := Open(t.Context(), Options{Command: []string{"true"}, Folder: root, Boxes: filepath.Join(root, "boxes")}); human.KindOf(err) != human.Invalid {
+		t.Error(err)
+	}
+	boxes := filepath.Join(home, ".cache", "boxes")
+	if _, err := Open(t.Context(), Options{Command: []string{"true"}, Folder: root, Boxes: boxes, Limits: Limits{Copy: 1000}}); human.KindOf(err) != human.Exhausted {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(boxes, "box-*")); len(left) > 0 {
+		t.Error(left)
+	}
+	if info, err := os.Stat(boxes); err != nil || info.Mode().Perm() != 0o700 {
+		t.Error(info, err)
+	}
+}
+
+func TestAStoppedRunEnds(t *testing.T) {
+	root := project(t)
+	b := boxed(t, root, "trap '' TERM INT HUP; touch begun; while :; do sleep 1; done")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Lstat(filepath.Join(b.tree(), "begun")); err == nil {
+				stop()
+			}
+			runtime.Gosched()
+		}
+	}()
+	if e, err := b.Run(ctx); err != nil || e.Code != interrupt || e.Reason == "" {
+		t.Errorf("%+v %v", e, err)
+	}
+	nothingLeft(t, b)
+}
+
+// A working tree beside its repository has the repository, which cannot be written.
+func TestAWorktreeHasItsRepository(t *testing.T) {
+	root := project(t, "a", "a")
+	beside := filepath.Join(filepath.Dir(root), "beside")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "a"}, {"-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "first"}, {"worktree", "add", "-q", beside}} {
+		if out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	b := boxed(t, beside, "git log --format=%s; git branch new 2> /dev/null || echo kept; ls "+root)
+	if e, said := runs(t, b); e.Code != 0 || said != "first\nkept\n" {
+		t.Errorf("%+v %q", e, said)
+	}
+	// A file that names the repository of others shows nothing of it.
+	other := filepath.Join(filepath.Dir(root), "other")
+	write(t, filepath.Join(other, ".git"), "gitdir: "+filepath.Join(root, ".git", "worktrees", "beside")+"\n")
+	b = boxed(t, other, "git log --format=%s 2> /dev/null || echo kept")
+	if _, said := runs(t, b); said != "kept\n" {
+		t.Errorf("%q", said)
+	}
+}
+
+func TestWhatTakesItsPermissionsAwayIsRead(t *testing.T) {
+	root := project(t, "a", "a", "d/x", "x")
+	b := boxed(t, root, "echo 1 >> a; chmod 0 a; echo 1 > d/y; chmod 0 d")
+	runs(t, b)
+	c := changes(t, b)
+	if got := lines(c); got != "changed a\nmode d\nadded d/y" {
+		t.Error(got)
+	}
+	if d := b.Diff(c.Files[0]); !strings.Contains(d, "+1") && !strings.Contains(d, "a1") {
+		t.Error(d)
+	}
+	if err := b.Keep(c); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(root, "d")); err != nil || info.Mode().Perm() != 0 {
+		t.Error(info, err)
+	}
+	if err := os.Chmod(filepath.Join(root, "d"), 0o700); err != nil {
+		t.Error(err)
 	}
 }

@@ -254,11 +254,11 @@ func (b *Box) Diff(c Change) string {
 	if (c.How != Added && c.How != Changed && c.How != Deleted) || (c.Before|c.After)&fs.ModeSymlink != 0 {
 		return ""
 	}
-	before, ok := text(b.Root, c.Path, c.Before, false)
+	before, ok := text(b.Root, c.Path, c.How != Added, c.Before, false)
 	if !ok {
 		return ""
 	}
-	after, ok := text(b.tree(), c.Path, c.After, true)
+	after, ok := text(b.tree(), c.Path, c.How != Deleted, c.After, true)
 	if !ok {
 		return ""
 	}
@@ -272,8 +272,8 @@ func (b *Box) Diff(c Change) string {
 	return udiff.Unified(from, to, before, after)
 }
 
-func text(dir, path string, mode fs.FileMode, copied bool) (string, bool) {
-	if mode == 0 || mode.IsDir() {
+func text(dir, path string, there bool, mode fs.FileMode, copied bool) (string, bool) {
+	if !there || mode.IsDir() {
 		return "", true
 	}
 	if !mode.IsRegular() {

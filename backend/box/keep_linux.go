@@ -175,25 +175,25 @@ func steps(c Changes) []step {
 	var removes, makes, places, modes []step
 	for _, f := range c.Files {
 		s := step{Path: f.Path, Before: f.Before, After: f.After}
-		retyped := f.Before != 0 && f.After != 0 && f.Before.Type() != f.After.Type()
-		if f.Before != 0 && (f.After == 0 || retyped) {
+		retyped := f.How == Changed && f.Before.Type() != f.After.Type()
+		if f.How == Deleted || retyped {
 			r := s
 			r.Do = remove
 			removes = append(removes, r)
 		}
 		switch {
-		case f.After == 0:
+		case f.How == Deleted:
 		case f.How == Mode:
 			s.Do = chmod
 			modes = append(modes, s)
 		case f.After.IsDir():
 			m := s
-			if m.Do = mkdir; f.Before == 0 || retyped {
+			if m.Do = mkdir; f.How == Added || retyped {
 				makes = append(makes, m)
 			}
 			m.Do = chmod
 			modes = append(modes, m)
-		case f.Before == 0 || retyped:
+		case f.How == Added || retyped:
 			s.Do = add
 			places = append(places, s)
 		default:
@@ -393,7 +393,7 @@ func (j journal) undo(root *os.Root, s step) error {
 	if info, err := root.Lstat(s.Path); err != nil || info.Mode().Perm() != s.After.Perm() {
 		return err
 	}
-	if s.Before.Type() != s.After.Type() || s.Before == 0 {
+	if s.Before.Type() != s.After.Type() {
 		return root.Chmod(s.Path, 0o700) // a folder of ours, which is removed with what is in it
 	}
 	return root.Chmod(s.Path, s.Before.Perm())

@@ -26,6 +26,7 @@ const (
 	lookAtProcesses = 50 * time.Millisecond
 	lookAtDisk      = 500 * time.Millisecond
 	measureDisk     = 20               // every so many looks the copy is measured, whatever the disk says of its free space
+	beginning       = time.Minute      // for bubblewrap to make the box
 	maxFiles        = 2_000_000        // in the copy
 	ownMemory       = uint64(64 << 20) // of bubblewrap, in the control group
 )
@@ -159,6 +160,8 @@ func (r *run) do(ctx context.Context) (Ending, error) {
 	problem := ""
 	if began {
 		problem = r.forks.Listen(e.socket) // until the command begins
+	} else {
+		_ = r.cmd.Process.Kill()
 	}
 	err = r.cmd.Wait()
 	if r.init >= 0 {
@@ -179,6 +182,8 @@ func (r *run) do(ctx context.Context) (Ending, error) {
 
 // begin waits until the entrant waits, and gives it its job.
 func (r *run) begin(e ends, writable []string) bool {
+	wait := unix.NsecToTimeval(int64(beginning))
+	_ = unix.SetsockoptTimeval(e.socket, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
 	said := make([]byte, 64)
 	n, _, _, _, err := unix.Recvmsg(e.socket, said, nil, 0)
 	for errors.Is(err, unix.EINTR) {
@@ -187,6 +192,7 @@ func (r *run) begin(e ends, writable []string) bool {
 	if err != nil || string(said[:n]) != waiting {
 		return false
 	}
+	_ = unix.SetsockoptTimeval(e.socket, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{})
 	var info struct {
 		PID int `json:"child-pid"`
 	}

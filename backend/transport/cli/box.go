@@ -196,7 +196,13 @@ func (s *shell) runBox(ctx context.Context, f boxFlags, args []string) (err erro
 	r := boxReport{Command: args, Project: b.Root, Ending: ending, Outcome: "discarded", Files: []boxFile{}, Lost: changes.Lost, Masked: b.Masked}
 	left := boxDiffs
 	for _, c := range changes.Files {
-		f := boxFile{c, modeText(c.Before), modeText(c.After), ""}
+		f := boxFile{Change: c}
+		if c.How != box.Added {
+			f.ModeBefore = c.Before.String()
+		}
+		if c.How != box.Deleted {
+			f.ModeAfter = c.After.String()
+		}
 		if left > 0 {
 			f.Diff = b.Diff(c)
 			left -= len(f.Diff)
@@ -345,7 +351,7 @@ func boxLine(f boxFile) string {
 		line += " → " + oneLine(f.Link, 300)
 	case f.How == box.Mode:
 		line += " (" + f.ModeBefore + " → " + f.ModeAfter + ")"
-	case f.Diff == "" && (f.After.IsRegular() || f.Before.IsRegular()) && f.Sizes != [2]int64{}:
+	case f.Diff == "" && f.Sizes != [2]int64{}:
 		line += " (" + size(f.Sizes[0]) + " → " + size(f.Sizes[1]) + ")"
 	}
 	if f.How == box.Changed && f.ModeBefore != f.ModeAfter {
@@ -358,13 +364,6 @@ func boxLine(f boxFile) string {
 		line += "   ! leads out of the project"
 	}
 	return line
-}
-
-func modeText(m os.FileMode) string {
-	if m == 0 {
-		return ""
-	}
-	return m.String()
 }
 
 // boxOutput is where a command's output goes: as it is, or made safe for a terminal.
