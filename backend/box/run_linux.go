@@ -269,7 +269,9 @@ func (r *run) end(code int, why string) {
 	r.reason, r.code = why, code
 	r.forks.End()
 	r.group.Kill()
-	_ = r.cmd.Process.Kill() // and with it the box
+	if r.init < 0 || unix.PidfdSendSignal(r.init, unix.SIGKILL, nil, 0) != nil {
+		_ = r.cmd.Process.Kill() // and with it the box
+	}
 }
 
 // written is about what was written on the copy's disk since the run began.
