@@ -168,10 +168,12 @@ func (r *run) do(ctx context.Context) (Ending, error) {
 		// What the command left behind ends with the first process, which bubblewrap does not wait for.
 		_ = unix.PidfdSendSignal(r.init, unix.SIGKILL, nil, 0)
 		awaitEnd(r.init)
-		_ = unix.Close(r.init)
 	}
 	close(done)
 	<-guarded
+	if r.init >= 0 {
+		_ = unix.Close(r.init)
+	}
 	r.group.Remove()
 	r.forks.Wait()
 	if !began {

@@ -61,7 +61,7 @@ type boxFile struct {
 func (s *shell) boxCommand() *cobra.Command {
 	var f boxFlags
 	c := &cobra.Command{
-		Use:   "box -- COMMAND...",
+		Use: "box [flags] -- COMMAND...", DisableFlagsInUseLine: true,
 		Short: "Run a command on a copy of the project, without a network, and then keep or discard what it wrote",
 		Long: "Run a command on a copy of the project, without a network and without your secrets. What it wrote is then shown as a diff, and\n" +
 			"you keep or discard it; nothing of the project changes before. The project is the git working tree around the current folder,\n" +
