@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"deskbell/backend/app"
+	"deskbell/backend/box"
 	"deskbell/backend/platform/sealed"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/plugins"
@@ -43,6 +44,7 @@ func built() string {
 func main() { os.Exit(run()) }
 
 func run() int {
+	box.Child()         // becomes the command of a box
 	plugins.Child()     // a summarizer of the user's own is run by a process of this program
 	_ = sealed.NoCore() // it may hold a token
 	page, err := fs.Sub(frontend, "frontend/dist")

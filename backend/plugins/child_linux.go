@@ -73,7 +73,7 @@ func keep(text string) int {
 			return 1
 		}
 	}
-	forks := &forks{jail: j}
+	forks := newForks(j)
 	go func() {
 		_, _ = io.Copy(io.Discard, leash)
 		forks.sweep()
@@ -98,7 +98,7 @@ func keep(text string) int {
 	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
 		_ = f.Close()
 	}
-	problem := forks.listen(ends[0]) // until the program begins
+	problem := forks.Listen(ends[0]) // until the program begins
 	var status unix.WaitStatus
 	for {
 		var s unix.WaitStatus
@@ -134,7 +134,7 @@ func enter(text string) int {
 	var j jail
 	err := json.Unmarshal([]byte(text), &j)
 	if err == nil {
-		err = confine(j, 3)
+		err = confineTo(j, 3)
 	}
 	if err == nil {
 		err = &os.PathError{Op: "exec", Path: j.Command[0], Err: syscall.Exec(j.Command[0], j.Command, j.Env)}
@@ -203,7 +203,7 @@ func (r *running) try(how separation, in io.Reader, out, errs io.Writer) (ending
 	close(done)
 	<-guarded
 	closeAll(ours, said)
-	group.remove()
+	group.Remove()
 	if unread != nil && r.violation() == "" {
 		return ending{}, fmt.Errorf("it was ended from outside (%v)", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"deskbell/backend/platform/confine"
 )
 
 // Confinement says what is kept from plug-ins on this machine. It is found out once, by trying, which takes a moment.
@@ -33,7 +35,7 @@ var confinement = sync.OnceValue(func() Confined {
 		}
 	}
 	spaces := best.flags&unix.CLONE_NEWPID != 0
-	filter := filtersCalls()
+	filter := confine.FiltersCalls()
 	switch c.Network = spaces || filter; {
 	case spaces && filter:
 		have("network: no interface (namespaces), and no sockets (seccomp)")
@@ -82,7 +84,7 @@ var confinement = sync.OnceValue(func() Confined {
 // inGroup says whether control groups can be made here that count processes.
 func inGroup() bool {
 	for _, parent := range groupParents() {
-		dir := path.Join(parent.dir, fmt.Sprintf("deskbell-summarizer-%d-try", os.Getpid()))
+		dir := path.Join(parent.Dir, fmt.Sprintf("deskbell-summarizer-%d-try", os.Getpid()))
 		if os.Mkdir(dir, 0o755) != nil {
 			continue
 		}

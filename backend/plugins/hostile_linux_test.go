@@ -17,11 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deskbell/backend/human"
+	"deskbell/backend/platform/confine"
 	"deskbell/summarizers"
 )
 
 // children are the processes that come from this one.
-func children() map[int]usage { return descendants(os.Getpid()) }
+func children() map[int]confine.Usage { return confine.Descendants(os.Getpid()) }
 
 // processesOf are the command lines of the processes that run something in a folder.
 func processesOf(folder string) []string {
@@ -64,7 +65,7 @@ func everyWay(t *testing.T, test func(t *testing.T)) {
 			}
 			if strings.HasSuffix(name, "groups") {
 				before := groupParents
-				groupParents = func() []groupParent { return nil }
+				groupParents = func() []confine.GroupParent { return nil }
 				t.Cleanup(func() { groupParents = before })
 			}
 			t.Setenv("TMPDIR", t.TempDir())

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 	"deskbell/summarizers"
 )
 
@@ -69,7 +69,7 @@ func (p *plugin) Summarize(ctx context.Context, in summarizers.Input, tell func(
 		return human.Report{}, human.Wrap(human.Unavailable, err, "%s: no working folder can be made: %s", p.Name, reason(err))
 	}
 	// What cannot be removed at once was made unreadable by the plug-in.
-	defer func() { _ = removeAll(working) }()
+	defer func() { _ = disk.RemoveAll(working) }()
 	if working, err = filepath.EvalSymlinks(working); err != nil {
 		return human.Report{}, human.Wrap(human.Unavailable, err, "%s: no working folder can be made: %s", p.Name, reason(err))
 	}
@@ -338,24 +338,6 @@ func writePictures(ctx context.Context, in summarizers.Input, working string) er
 				}
 			}
 		}
-	}
-	return nil
-}
-
-// removeAll removes a folder in which anything may have been made, such as folders that may not be read.
-func removeAll(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	if again := os.RemoveAll(dir); again != nil {
-		return errors.Join(err, again)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 )
 
 // Of a command that is tried.
@@ -29,7 +30,7 @@ func Try(ctx context.Context, command, folder string) (human.Tried, error) {
 	if err != nil {
 		return human.Tried{}, human.Wrap(human.Unavailable, err, "no temporary folder can be made: %s", reason(err))
 	}
-	defer func() { _ = removeAll(working) }() // it is the system's to clean up
+	defer func() { _ = disk.RemoveAll(working) }() // it is the system's to clean up
 	if working, err = filepath.EvalSymlinks(working); err != nil {
 		return human.Tried{}, human.Wrap(human.Unavailable, err, "no temporary folder can be made: %s", reason(err))
 	}

@@ -247,21 +247,8 @@ func (w *walker) spotOf(v value, cwd string) (place, string) {
 	if rest, ok := strings.CutPrefix(abs, "/proc/"); ok && (strings.HasSuffix(rest, "environ") || strings.HasSuffix(rest, "/mem") || strings.Contains(rest, "/fd/")) {
 		return secretSpot, shown // of another process
 	}
-	for _, p := range secretParts {
-		if strings.Contains(abs+"/", p) && !strings.HasSuffix(abs, ".pub") && base != "known_hosts" && (p != "/.ssh/" || base != "config") {
-			return secretSpot, shown
-		}
-	}
-	if secretNames()[base] {
-		return secretSpot, shown
-	}
-	for _, e := range secretEndings {
-		if strings.HasSuffix(base, e) && len(base) > len(e) && !strings.Contains(base, "pub") && !strings.HasPrefix(base, "cert") && base != "ca.pem" {
-			return secretSpot, shown
-		}
-	}
-	if (base == ".env" || strings.HasPrefix(base, ".env.")) && !strings.HasSuffix(base, ".example") && !strings.HasSuffix(base, ".sample") && !strings.HasSuffix(base, ".template") {
-		return envFile, shown
+	if p := secretPlace(abs); p != inProject {
+		return p, shown
 	}
 	for _, p := range startDirs {
 		if strings.Contains(abs+"/", p) {

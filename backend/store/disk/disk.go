@@ -48,3 +48,21 @@ func ReplaceIn(root *os.Root, name string, from io.Reader, mode fs.FileMode) (n 
 	}
 	return n, SyncFolder(filepath.Join(root.Name(), filepath.Dir(name)))
 }
+
+// RemoveAll removes a folder in which anything may have been made, such as folders that may not be read.
+func RemoveAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	if again := os.RemoveAll(dir); again != nil {
+		return errors.Join(err, again)
+	}
+	return nil
+}

@@ -104,3 +104,38 @@ func TestTheGatekeeperKnowsTheUsualAddress(t *testing.T) {
 		t.Errorf("%s: let through", settings.DefaultAddr)
 	}
 }
+
+// An agent's command in a box is asked about, whatever the policy, unless it has no effect; and by itself where it has more
+// than the box gives.
+func TestABoxIsAskedAbout(t *testing.T) {
+	for command, want := range map[string]struct {
+		permissive, balanced human.Ruling
+	}{
+		"deskbell box --discard -- make":                             {human.Allow, human.Ask},
+		"deskbell box --discard --json --time 1m -- rm -rf src":      {human.Allow, human.Ask},
+		"deskbell box -- make":                                       {human.Ask, human.Ask},
+		"deskbell box make":                                          {human.Ask, human.Ask},
+		"deskbell box --json -- make":                                {human.Ask, human.Ask},
+		"deskbell box --keep -- true":                                {human.Ask, human.Ask},
+		"deskbell box --keep-all -- true":                            {human.Ask, human.Ask},
+		"deskbell box --keep -- rm -rf ~":                            {human.Deny, human.Deny},
+		"deskbell box --discard --read ~/.ssh -- cat ~/.ssh/id_rsa":  {human.Ask, human.Ask},
+		"deskbell box --env TOKEN --discard -- env":                  {human.Ask, human.Ask},
+		"deskbell box --discard --config /tmp/x -- true":             {human.Ask, human.Ask},
+		"script -qc 'deskbell box -- make' /dev/null":                {human.Ask, human.Ask},
+		"deskbell box --discard -- deskbell answer op_1 --approve":   {human.Allow, human.Ask},
+		"deskbell box --keep -- deskbell answer op_1 --approve":      {human.Ask, human.Ask},
+		"deskbell box --discard -- true && deskbell box --keep true": {human.Ask, human.Ask},
+	} {
+		args, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for policy, ruling := range map[gate.Policy]human.Ruling{gate.Permissive: want.permissive, gate.Balanced: want.balanced} {
+			v := gate.Judge(gate.Call{Tool: "bash", Args: args, Home: "/home/ada", Guard: "/home/ada/.local/share/deskbell"}, policy, nil)
+			if v.Decision != ruling {
+				t.Errorf("%s, %s: %s, not %s", policy, command, v.Decision, ruling)
+			}
+		}
+	}
+}

@@ -24,7 +24,7 @@ var (
 	jobs     = []string{"backend/queue", "backend/plan", "backend/gate", "backend/record", "backend/summary", "backend/agent"}
 	adapters = []string{
 		"backend/store/sqlite", "backend/transport/client", "backend/store/settings", "backend/store/datadir", "backend/platform/window",
-		"backend/browser", "backend/llm", "backend/agent/tools", "backend/record/masking", "backend/platform/x11", "backend/platform/unnamed", "backend/unnamed",
+		"backend/browser", "backend/llm", "backend/agent/tools", "backend/record/masking", "backend/platform/x11", "backend/platform/unnamed", "backend/unnamed", "backend/box",
 	}
 	faces   = []string{"backend/transport/api", "backend/transport/mcp", "backend/transport/hook", "backend/transport/cli"}
 	callers = []string{"backend/transport/mcpproxy", "backend/agent/remote"}                               // of the server, by a client that they are given
@@ -44,7 +44,7 @@ func arrows() map[string][]string {
 		"backend/transport/api":  append(slices.Clone(knowsJobs), "backend/store/settings"),
 		"backend/transport/mcp":  calls,
 		"backend/transport/hook": calls,
-		"backend/transport/cli":  calls,
+		"backend/transport/cli":  append(slices.Clone(calls), "backend/box"),
 		"backend/app":            everything,
 		"main.go":                append(slices.Clone(everything), wails),
 		"app.go":                 append(slices.Clone(everything), wails),
