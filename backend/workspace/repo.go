@@ -224,10 +224,17 @@ func (r *Repo) Upstream(ctx context.Context, branch string) string {
 func (r *Repo) config(ctx context.Context) map[string]string {
 	r.once.Do(func() {
 		r.settings = map[string]string{}
-		if info, err := os.Lstat(filepath.Join(r.common, "config")); err != nil || !info.Mode().IsRegular() {
+		file := filepath.Join(r.common, "config")
+		if text, err := small(file, 1<<20); err == nil {
+			if set, ok := parseConfig(text); ok {
+				r.settings = set
+				return
+			}
+		}
+		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
 			return
 		}
-		out, err := r.git(ctx, nil, "", nil, "config", "--file", filepath.Join(r.common, "config"), "--no-includes", "-z", "--list")
+		out, err := r.git(ctx, nil, "", nil, "config", "--file", file, "--no-includes", "-z", "--list")
 		if err != nil {
 			return
 		}
@@ -367,29 +374,49 @@ func (l *limited) Write(p []byte) (int, error) {
 
 // small reads a regular file of at most limit bytes. It never blocks on what is no file.
 func small(name string, limit int64) (string, error) {
+	text, _, err := smallAt(name, limit)
+	return text, err
+}
+
+// smallAt is small, with what the file was when it was read.
+func smallAt(name string, limit int64) (string, os.FileInfo, error) {
+	f, info, err := regular(name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if info.Size() > limit {
+		return "", nil, fs.ErrInvalid
+	}
+	// What says another length than it has (files of the kernel) is not read to an end that may never come.
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return "", nil, err
+	}
+	return string(data), info, nil
+}
+
+// regular opens a regular file. It never blocks on what is no file.
+func regular(name string) (*os.File, os.FileInfo, error) {
 	before, err := os.Lstat(name)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	if !before.Mode().IsRegular() || before.Size() > limit {
-		return "", fs.ErrInvalid
+	if !before.Mode().IsRegular() {
+		return nil, nil, fs.ErrInvalid
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	defer func() { _ = f.Close() }()
 	now, err := f.Stat()
 	if err != nil {
-		return "", err
+		_ = f.Close()
+		return nil, nil, err
 	}
 	if !now.Mode().IsRegular() || !os.SameFile(before, now) {
-		return "", fs.ErrInvalid
+		_ = f.Close()
+		return nil, nil, fs.ErrInvalid
 	}
-	// What says another length than it has (files of the kernel) is not read to an end that may never come.
-	data := make([]byte, now.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
-		return "", err
-	}
-	return string(data), nil
+	return f, now, nil
 }
