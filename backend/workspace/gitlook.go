@@ -6,8 +6,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -25,10 +29,10 @@ type gitView struct {
 	root     string // tree of the commit
 	at       int64  // when the index was written, seconds and nanoseconds
 	nano     int64
-	program  bool // whether a file can be executed counts
-	lines    bool // ends of lines may be converted
-	plain    bool // names are the same only where their bytes are
-	compared int64
+	program  bool  // whether a file can be executed counts
+	lines    bool  // ends of lines may be converted
+	plain    bool  // names are the same only where their bytes are
+	compared int64 // bytes
 }
 
 // view reads what a repository tracks; nil where git has to be asked.
@@ -103,7 +107,7 @@ func (v *gitView) known(ctx context.Context, rel string) (e everything, ok bool)
 		e.changes = append(e.changes, Change{Changed, rel})
 	}
 	if file {
-		is, ok := v.unchanged(&x.entries[lo], nil)
+		is, ok := v.unchanged(&x.entries[lo])
 		if !ok {
 			return e, false
 		}
@@ -136,7 +140,7 @@ func (v *gitView) clean(ctx context.Context) (is, ok bool) {
 	}
 	w := walker{view: v, ctx: ctx}
 	above, ok := v.repo.exclude()
-	if !v.plain || !ok || !w.folder("", 0, len(x.entries), above) {
+	if !v.plain || !ok || !w.folder("", 0, len(x.entries), above) || !w.compare() {
 		return false, false
 	}
 	return len(w.changes) == 0, true
@@ -168,81 +172,93 @@ func (v *gitView) staged(rel string, lo, hi int, file bool) (same, single, ok bo
 	return mode == 0, mode != modeTree, true
 }
 
-// unchanged compares a tracked file with its entry: first its numbers, then, where these do not show that it is the same, what it
-// holds. info may be nil.
-func (v *gitView) unchanged(e *gitEntry, info os.FileInfo) (is, ok bool) {
-	x, name := v.index, filepath.Join(v.repo.top, filepath.FromSlash(e.name))
-	if info == nil {
-		var err error
-		if info, err = os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			return false, true
-		} else if err != nil {
-			return false, false
-		}
-	}
-	mode := x.number(e, atMode)
-	switch link := mode == modeLink; {
-	case link != (info.Mode()&fs.ModeSymlink != 0), !link && !info.Mode().IsRegular():
-		return false, true
-	case !link && v.program && (mode == modeProgram) != (info.Mode()&0o100 != 0):
-		return false, true
-	}
-	now, ok := numbersOf(info)
-	if !ok {
-		return false, false
+// A stat is what the system says of a file.
+type stat struct {
+	numbers            [8]uint32 // as an index has them: times of change with nanoseconds, inode, owner, group and size
+	size               int64
+	file, link, folder bool
+	runs               bool // its owner may execute it
+}
+
+// likeness is what numbers show of a tracked file.
+type likeness uint8
+
+const (
+	unsure likeness = iota // what it holds has to be compared
+	alike
+	other
+)
+
+// likeness compares the numbers of a tracked file with its entry. It is safe for concurrent use.
+func (v *gitView) likeness(e *gitEntry, now *stat) likeness {
+	x, mode := v.index, v.index.number(e, atMode)
+	link := mode == modeLink
+	switch {
+	case link != now.link, link == now.file:
+		return other
+	case !link && v.program && (mode == modeProgram) != now.runs:
+		return other
 	}
 	same := true
 	for i, at := range [...]int{atCtime, atCtimeNano, atMtime, atMtimeNano, atInode, atUID, atGID, atSize} {
-		same = same && now[i] == x.number(e, at)
+		same = same && now.numbers[i] == x.number(e, at)
 	}
 	size, mtime, nano := x.number(e, atSize), int64(x.number(e, atMtime)), int64(x.number(e, atMtimeNano))
 	// A file that was written after its entry, or at the same time, may hold something else in as many bytes; see "racy git" in
 	// gitformat-index(5). An entry with a size of 0 is one that git found to be such.
 	racy := mtime > v.at || mtime == v.at && (nano >= v.nano || nano == 0 || v.nano == 0)
-	if same && !racy && size != 0 {
-		return true, true
+	switch {
+	case size != 0 && size != uint32(now.size):
+		return other
+	case same && !racy && size != 0:
+		return alike
 	}
-	if size != 0 && size != uint32(info.Size()) {
-		return false, true
-	}
-	return v.compare(e, name, info)
+	return unsure
 }
 
-// compare says whether a file holds what its entry names.
-func (v *gitView) compare(e *gitEntry, name string, info os.FileInfo) (is, ok bool) {
-	if v.compared += info.Size(); v.compared > maxCompared {
+// unchanged compares a tracked file with its entry: first its numbers, then, where these do not show that it is the same, what it
+// holds.
+func (v *gitView) unchanged(e *gitEntry) (is, ok bool) {
+	name := filepath.Join(v.repo.top, filepath.FromSlash(e.name))
+	now, err := fileStat(nil, name)
+	if err != nil {
+		return false, errors.Is(err, fs.ErrNotExist)
+	}
+	if l := v.likeness(e, &now); l != unsure {
+		return l == alike, true
+	}
+	// What git compares is converted: the ends of lines, an encoding, its own keywords.
+	if v.compared += now.size; v.compared > maxCompared {
 		return false, false
 	}
-	if info.Mode()&fs.ModeSymlink != 0 {
+	if now.link {
 		to, err := os.Readlink(name)
 		return err == nil && hashOf("blob", to) == v.index.hash(e), err == nil
 	}
 	text, err := small(name, maxCompared)
-	if err != nil {
+	if err != nil || v.lines && strings.Contains(text, "\r") || !v.verbatim(e.name, strings.Contains(text, "\r")) {
 		return false, false
 	}
-	// Git may convert what it reads: the ends of lines, an encoding, its own keywords.
-	if v.lines && strings.Contains(text, "\r") {
-		return false, false
-	}
-	for dir := e.name; dir != ""; {
+	return hashOf("blob", text) == v.index.hash(e), true
+}
+
+// verbatim says whether no .gitattributes has git convert a file, which has ends of lines of other systems or not.
+func (v *gitView) verbatim(name string, returns bool) bool {
+	for dir := name; dir != ""; {
 		dir = dir[:max(strings.LastIndexByte(dir, '/'), 0)]
-		file := ".gitattributes"
-		if dir != "" {
-			file = dir + "/" + file
-		}
+		file := path.Join(dir, ".gitattributes")
 		set, err := small(filepath.Join(v.repo.top, filepath.FromSlash(file)), maxIgnored)
 		if errors.Is(err, fs.ErrNotExist) {
 			if at, after := v.index.at(0, len(v.index.entries), file); at < after {
-				return false, false // git reads that of the index
+				return false // git reads that of the index
 			}
 			continue
 		}
-		if err != nil || strings.Contains(text, "\r") || strings.Contains(set, "ident") || strings.Contains(set, "encoding") {
-			return false, false
+		if err != nil || returns || strings.Contains(set, "ident") || strings.Contains(set, "encoding") {
+			return false
 		}
 	}
-	return hashOf("blob", text) == v.index.hash(e), true
+	return true
 }
 
 // A walker looks for what differs in folders.
@@ -252,6 +268,15 @@ type walker struct {
 	ignored bool // what is ignored is told; else the first change is enough
 	n       int
 	changes []Change
+	tracked []batch // yet to be compared
+}
+
+// A batch is the tracked files in one folder.
+type batch struct {
+	dir     string
+	entries []int
+	unlike  []int // of them, which are not known to be as their entries
+	failed  bool
 }
 
 // from looks at a path that is no tracked file, and has the entries from lo to hi in it. false is for git.
@@ -289,7 +314,7 @@ func (w *walker) from(rel string, lo, hi int) (ok bool) {
 	case info.IsDir() && rules.ignored(rel, true):
 		return w.out(rel+"/", lo, hi)
 	case info.IsDir():
-		return w.folder(rel+"/", lo, hi, rules)
+		return w.folder(rel+"/", lo, hi, rules) && w.compare()
 	case info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0:
 		w.loose(rel, rules)
 	}
@@ -301,38 +326,10 @@ func (w *walker) out(folder string, lo, hi int) (ok bool) {
 	if lo, hi = w.view.index.below(lo, hi, folder); lo < hi {
 		return false
 	}
-	if !w.ignored {
-		return true
-	}
-	empty, ok := w.empty(filepath.Join(w.view.repo.top, filepath.FromSlash(folder)))
-	if ok && !empty {
+	if w.ignored {
 		w.changes = append(w.changes, Change{Ignored, folder})
 	}
-	return ok
-}
-
-// empty says whether there are only folders in a folder.
-func (w *walker) empty(dir string) (is, ok bool) {
-	list, err := os.ReadDir(dir)
-	if w.n++; err != nil || w.n > maxEntries || w.ctx.Err() != nil {
-		return false, false
-	}
-	for _, d := range list {
-		switch {
-		case strings.EqualFold(d.Name(), ".git"):
-			return false, false
-		case d.Type().IsRegular() || d.Type()&fs.ModeSymlink != 0:
-			return false, true
-		}
-	}
-	for _, d := range list {
-		if d.IsDir() {
-			if is, ok := w.empty(filepath.Join(dir, d.Name())); !is || !ok {
-				return is, ok
-			}
-		}
-	}
-	return true, true
+	return true
 }
 
 func (w *walker) loose(rel string, rules *patterns) {
@@ -356,7 +353,7 @@ func (w *walker) folder(folder string, lo, hi int, rules *patterns) (ok bool) {
 	if rules, ok = rules.with(filepath.Join(dir, ".gitignore"), folder); !ok {
 		return false
 	}
-	seen := 0
+	seen, mine := 0, batch{dir: dir}
 	for _, d := range list {
 		if w.n++; w.n > maxEntries {
 			return false
@@ -385,18 +382,12 @@ func (w *walker) folder(folder string, lo, hi int, rules *patterns) (ok bool) {
 				w.loose(name, rules)
 				continue
 			}
-			info, err := d.Info()
-			if err != nil {
-				return false
-			}
-			is, ok := v.unchanged(&v.index.entries[at], info)
-			if !ok {
-				return false
-			}
-			if seen++; !is {
-				w.changes = append(w.changes, Change{Changed, name})
-			}
+			mine.entries = append(mine.entries, at)
+			seen++
 		}
+	}
+	if len(mine.entries) > 0 {
+		w.tracked = append(w.tracked, mine)
 	}
 	if seen != hi-lo {
 		return w.missing(folder, lo, hi)
@@ -404,12 +395,74 @@ func (w *walker) folder(folder string, lo, hi int, rules *patterns) (ok bool) {
 	return true
 }
 
+// compare compares the tracked files that were found. The system takes most of the time for it, so several are asked about at once.
+func (w *walker) compare() (ok bool) {
+	if len(w.changes) > 0 && !w.ignored {
+		return true
+	}
+	var next atomic.Int64
+	var all sync.WaitGroup
+	work := func() {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(w.tracked) || w.ctx.Err() != nil {
+				return
+			}
+			w.view.stats(&w.tracked[i])
+		}
+	}
+	for range min(runtime.GOMAXPROCS(0), 4, len(w.tracked)/8) {
+		all.Go(work)
+	}
+	work()
+	all.Wait()
+	if w.ctx.Err() != nil {
+		return false
+	}
+	for _, b := range w.tracked {
+		if b.failed {
+			return false
+		}
+		for _, at := range b.unlike {
+			e := &w.view.index.entries[at]
+			is, ok := w.view.unchanged(e)
+			if !ok {
+				return false
+			}
+			if !is {
+				w.changes = append(w.changes, Change{Changed, e.name})
+				if !w.ignored {
+					return true
+				}
+			}
+		}
+	}
+	return true
+}
+
+// stats looks at the files of a batch.
+func (v *gitView) stats(b *batch) {
+	dir, err := os.Open(b.dir)
+	if err != nil {
+		b.failed = true
+		return
+	}
+	defer func() { _ = dir.Close() }()
+	for _, at := range b.entries {
+		e := &v.index.entries[at]
+		now, err := fileStat(dir, path.Base(e.name))
+		if err != nil || v.likeness(e, &now) != alike {
+			b.unlike = append(b.unlike, at)
+		}
+	}
+}
+
 // missing adds the entries of a folder that are not in it any more, or are something else now.
 func (w *walker) missing(folder string, lo, hi int) (ok bool) {
 	for i := lo; i < hi; {
 		e := &w.view.index.entries[i]
 		name, _, deeper := strings.Cut(e.name[len(folder):], "/")
-		info, err := os.Lstat(filepath.Join(w.view.repo.top, filepath.FromSlash(folder+name)))
+		now, err := fileStat(nil, filepath.Join(w.view.repo.top, filepath.FromSlash(folder+name)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
@@ -418,7 +471,7 @@ func (w *walker) missing(folder string, lo, hi int) (ok bool) {
 			_, to = w.view.index.below(i, hi, folder+name+"/")
 		}
 		for ; i < to; i++ {
-			if err != nil || deeper != info.IsDir() || !deeper && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+			if err != nil || deeper && !now.folder || !deeper && !now.file && !now.link {
 				w.changes = append(w.changes, Change{Changed, w.view.index.entries[i].name})
 			}
 		}

@@ -2,9 +2,12 @@
 
 package workspace
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 // statsKnown says whether numbers of files are compared with an index here as git does. Git for Windows has its own.
 const statsKnown = false
 
-func numbersOf(os.FileInfo) (n [8]uint32, ok bool) { return n, false }
+func fileStat(*os.File, string) (stat, error) { return stat{}, errors.ErrUnsupported }
