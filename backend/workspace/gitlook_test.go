@@ -310,30 +310,37 @@ func TestIgnoredAsGitIgnores(t *testing.T) {
 	})
 	r := rand.New(rand.NewPCG(18, 9))
 	parts := []string{"a", "b", "c", "*", "?", "**", "*.log", "*.go", "k*p*", "[a-c]", "[!a]", "[^xyz]*", "a[-]c", "[]]", "dist", "n s", "*.d", "a*c", "abc", "x", "**b", "a**", "[a-c][a-c]*", "[z-a]", "*b*", "***"}
-	line := func() string {
-		var n []string
-		for range 1 + r.IntN(3) {
-			n = append(n, parts[r.IntN(len(parts))])
-		}
-		return []string{"", "", "!", "/", "!/"}[r.IntN(5)] + strings.Join(n, "/") + []string{"", "", "/", " ", "\r"}[r.IntN(5)]
-	}
 	left := 0
-	for i := range 150 {
-		texts := map[string]string{"": line() + "\n" + line(), "a/": line() + "\n" + line() + "\n"}
+	line := func() string {
+		for ; ; left++ {
+			var n []string
+			for range 1 + r.IntN(3) {
+				n = append(n, parts[r.IntN(len(parts))])
+			}
+			line := []string{"", "", "!", "/", "!/"}[r.IntN(5)] + strings.Join(n, "/") + []string{"", "", "/", " ", "\r"}[r.IntN(5)]
+			if _, ok := parseIgnore(line); ok {
+				return line
+			}
+		}
+	}
+	rounds := 100
+	if s := os.Getenv("DESKBELL_GIT_SEEDS"); s != "" {
+		_, _ = fmt.Sscan(s, &rounds)
+	}
+	for i := range rounds {
+		texts := map[string]string{"": line() + "\n" + line() + "\n" + line(), "a/": line() + "\n" + line() + "\n"}
 		var rules, inA *patterns
-		ok := true
 		for _, folder := range []string{"", "a/"} {
 			write(t, dir+"/"+folder+".gitignore", texts[folder])
-			list, is := parseIgnore(texts[folder])
-			if ok = ok && is; folder == "" {
+			list, ok := parseIgnore(texts[folder])
+			if !ok {
+				t.Fatalf("%q", texts)
+			}
+			if folder == "" {
 				rules = &patterns{list: list}
 				continue
 			}
 			inA = &patterns{base: folder, list: list, up: rules}
-		}
-		if !ok {
-			left++
-			continue
 		}
 		cmd := exec.Command("git", "check-ignore", "--no-index", "-z", "--stdin")
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(strings.Join(paths, "\x00"))
@@ -362,9 +369,7 @@ func TestIgnoredAsGitIgnores(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d of 150 were left to git", left); left > 100 {
-		t.Error("most are left to git")
-	}
+	t.Logf("%d lines are left to git", left)
 }
 
 func FuzzIndex(f *testing.F) {
