@@ -227,7 +227,11 @@ func (g *Facts) tracked(ctx context.Context, repo *Repo, place string, b below) 
 func (g *Facts) view(ctx context.Context, repo *Repo) *gitView {
 	v, ok := g.views[repo]
 	if !ok {
-		v = repo.view(ctx)
+		var kept *indexes
+		if g.session != nil {
+			kept = &g.session.indexes
+		}
+		v = repo.view(ctx, kept)
 		g.views[repo] = v
 	}
 	return v

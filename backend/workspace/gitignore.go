@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxIgnored  = 256 << 10 // bytes of one file of patterns
+	maxIgnored  = 256 << 10 // bytes of the files of patterns from the root to a folder
 	maxPatterns = 5000      // in one file
 )
 
@@ -23,6 +23,7 @@ type pattern struct {
 type patterns struct {
 	base string // with a slash at its end; empty for the root
 	list []pattern
+	size int       // bytes of its file, and of those above
 	up   *patterns // of the folder above; what is nearer decides
 }
 
@@ -195,11 +196,15 @@ func (p *patterns) with(name, base string) (all *patterns, ok bool) {
 	if err != nil {
 		return nil, false
 	}
+	size := len(text)
+	if p != nil {
+		size += p.size
+	}
 	list, ok := parseIgnore(text)
 	if !ok || len(list) == 0 {
 		return p, ok
 	}
-	return &patterns{base: base, list: list, up: p}, true
+	return &patterns{base: base, list: list, size: size, up: p}, size <= maxIgnored
 }
 
 // exclude are the patterns of a repository that are in none of its folders.

@@ -4,11 +4,19 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 const (
 	maxName  = 4096     // bytes of a tracked file's path
 	maxNames = 64 << 20 // bytes of all of them
+	maxDeep  = 2 << 20  // folders in all of them
+	maxIndex = 32 << 20 // bytes of an index that is read here
+
+	mostIndexes = 4       // that are kept
+	maxKept     = 4 << 20 // bytes of the largest
+	settled     = 2       // seconds after which a file that is written again has another time
 )
 
 // A gitIndex is what a repository tracks, as gitformat-index(5) describes it.
@@ -16,6 +24,8 @@ type gitIndex struct {
 	data    string // of the file
 	entries []gitEntry
 	skips   bool // some entries are not in the working tree: of a sparse checkout
+
+	sec, nano int64 // when it was written, seconds and nanoseconds
 }
 
 // A gitEntry is a tracked file.
@@ -61,7 +71,7 @@ func parseIndex(data string) (x *gitIndex, ok bool) {
 		return nil, false
 	}
 	x = &gitIndex{data: data, entries: make([]gitEntry, 0, count)}
-	at, before, names := 12, gitEntry{}, 0
+	at, before, names, deep := 12, gitEntry{}, 0, 0
 	for range count {
 		var e gitEntry
 		if e, at, ok = x.entry(at, end, version, before.name); !ok {
@@ -70,7 +80,8 @@ func parseIndex(data string) (x *gitIndex, ok bool) {
 		if c := cmp.Compare(before.name, e.name); c > 0 || c == 0 && before.stage >= e.stage || e.name == "" || len(e.name) > maxName {
 			return nil, false
 		}
-		if names += len(e.name); names > maxNames {
+		names, deep = names+len(e.name), deep+strings.Count(e.name, "/")
+		if names > maxNames || deep > maxDeep {
 			return nil, false
 		}
 		x.entries, before = append(x.entries, e), e
@@ -180,4 +191,60 @@ func (x *gitIndex) at(lo, hi int, name string) (from, to int) {
 	for to = from; to < hi && x.entries[to].name == name; to++ {
 	}
 	return from, to
+}
+
+// readIndex reads an index; nil where git has to.
+func readIndex(name string) *gitIndex {
+	data, info, err := smallAt(name, maxIndex)
+	if err != nil {
+		return nil
+	}
+	x, ok := parseIndex(data)
+	if !ok {
+		return nil
+	}
+	x.sec, x.nano = info.ModTime().Unix(), int64(info.ModTime().Nanosecond())
+	return x
+}
+
+// indexes keep what was read, by the numbers that the system has of the files: size, inode and the times of change, of which no
+// program can set one.
+type indexes struct {
+	mu   sync.Mutex
+	list []keptIndex // the last one was read last
+}
+
+type keptIndex struct {
+	name  string
+	was   stat
+	index *gitIndex
+}
+
+// read is readIndex, without reading what is as it was.
+func (k *indexes) read(name string, now time.Time) *gitIndex {
+	was, err := fileStat(nil, name)
+	if err != nil {
+		return nil
+	}
+	k.mu.Lock()
+	at := slices.IndexFunc(k.list, func(i keptIndex) bool { return i.name == name })
+	if at >= 0 && k.list[at].was == was {
+		x := k.list[at].index
+		k.mu.Unlock()
+		return x
+	}
+	k.mu.Unlock()
+	x := readIndex(name)
+	after, err := fileStat(nil, name)
+	if x == nil || err != nil || after != was || was.size > maxKept || now.Unix() < int64(was.numbers[0])+settled {
+		return x
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = slices.DeleteFunc(k.list, func(i keptIndex) bool { return i.name == name })
+	if len(k.list) == mostIndexes {
+		k.list = slices.Delete(k.list, 0, 1)
+	}
+	k.list = append(k.list, keptIndex{name, was, x})
+	return x
 }

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-const (
-	maxIndex    = 32 << 20 // bytes of an index that is read here
-	maxCompared = 16 << 20 // bytes of files that are compared, for one call
-)
+// maxCompared is how many bytes of files are compared for one call.
+const maxCompared = 16 << 20
 
 // A gitView answers for one call what git would, without starting it: it reads the index, the trees of the commit that is checked
 // out and the patterns of ignored files, and compares the numbers of files as git does. What it does not know as git would it
@@ -27,16 +26,14 @@ type gitView struct {
 	index    *gitIndex
 	objects  objects
 	root     string // tree of the commit
-	at       int64  // when the index was written, seconds and nanoseconds
-	nano     int64
-	program  bool  // whether a file can be executed counts
-	lines    bool  // ends of lines may be converted
-	plain    bool  // names are the same only where their bytes are
-	compared int64 // bytes
+	program  bool   // whether a file can be executed counts
+	lines    bool   // ends of lines may be converted
+	plain    bool   // names are the same only where their bytes are
+	compared int64  // bytes
 }
 
-// view reads what a repository tracks; nil where git has to be asked.
-func (r *Repo) view(ctx context.Context) *gitView {
+// view reads what a repository tracks; nil where git has to be asked. kept may be nil.
+func (r *Repo) view(ctx context.Context, kept *indexes) *gitView {
 	commit, _ := r.Head()
 	if !statsKnown || len(commit) != 40 || ctx.Err() != nil {
 		return nil
@@ -51,13 +48,12 @@ func (r *Repo) view(ctx context.Context) *gitView {
 		return nil
 	}
 	v.plain, v.program, v.lines = !folds && !composed, program, set["core.autocrlf"] != "" && set["core.autocrlf"] != "false"
-	data, info, err := smallAt(r.Index(), maxIndex)
-	if err != nil {
-		return nil
+	if kept == nil {
+		v.index = readIndex(r.Index())
+	} else {
+		v.index = kept.read(r.Index(), time.Now())
 	}
-	v.at, v.nano = info.ModTime().Unix(), int64(info.ModTime().Nanosecond())
-	var ok bool
-	if v.index, ok = parseIndex(data); !ok {
+	if v.index == nil {
 		return nil
 	}
 	name, err := hex.DecodeString(commit)
@@ -107,6 +103,9 @@ func (v *gitView) known(ctx context.Context, rel string) (e everything, ok bool)
 		e.changes = append(e.changes, Change{Changed, rel})
 	}
 	if file {
+		if now, err := fileStat(nil, filepath.Join(v.repo.top, filepath.FromSlash(rel))); err == nil && now.folder {
+			return e, false // with files in it that git knows or not
+		}
 		is, ok := v.unchanged(&x.entries[lo])
 		if !ok {
 			return e, false
@@ -206,7 +205,7 @@ func (v *gitView) likeness(e *gitEntry, now *stat) likeness {
 	size, mtime, nano := x.number(e, atSize), int64(x.number(e, atMtime)), int64(x.number(e, atMtimeNano))
 	// A file that was written after its entry, or at the same time, may hold something else in as many bytes; see "racy git" in
 	// gitformat-index(5). An entry with a size of 0 is one that git found to be such.
-	racy := mtime > v.at || mtime == v.at && (nano >= v.nano || nano == 0 || v.nano == 0)
+	racy := mtime > x.sec || mtime == x.sec && (nano >= x.nano || nano == 0 || x.nano == 0)
 	switch {
 	case size != 0 && size != uint32(now.size):
 		return other
@@ -355,7 +354,7 @@ func (w *walker) folder(folder string, lo, hi int, rules *patterns) (ok bool) {
 	}
 	seen, mine := 0, batch{dir: dir}
 	for _, d := range list {
-		if w.n++; w.n > maxEntries {
+		if w.n++; w.n > maxEntries || w.ctx.Err() != nil {
 			return false
 		}
 		if len(w.changes) > 0 && !w.ignored {
@@ -426,7 +425,7 @@ func (w *walker) compare() (ok bool) {
 		for _, at := range b.unlike {
 			e := &w.view.index.entries[at]
 			is, ok := w.view.unchanged(e)
-			if !ok {
+			if !ok || w.ctx.Err() != nil {
 				return false
 			}
 			if !is {

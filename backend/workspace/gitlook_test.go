@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -32,6 +33,7 @@ type scene struct {
 	dir  string
 	rand *rand.Rand
 	log  []string
+	kept indexes
 }
 
 func (s *scene) pick(list ...string) string { return list[s.rand.IntN(len(list))] }
@@ -182,7 +184,7 @@ func (s *scene) compareWithGit() (all, left int) {
 		return nil
 	})
 	git := &Facts{asked: map[*Repo]int{repo: 5}, all: map[*Repo]everything{}, views: map[*Repo]*gitView{repo: nil}}
-	v := repo.view(ctx)
+	v := repo.view(ctx, &s.kept)
 	for rel := range names {
 		all++
 		if v == nil {
@@ -221,7 +223,7 @@ func TestReadAsGitReads(t *testing.T) {
 	if !statsKnown {
 		t.Skip("git is asked here")
 	}
-	seeds, steps := uint64(8), 60
+	seeds, steps := uint64(6), 50
 	if testing.Short() {
 		seeds, steps = 2, 30
 	}
@@ -274,7 +276,7 @@ func TestRacyEntriesAreCompared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := repo.view(t.Context())
+		v := repo.view(t.Context(), nil)
 		at, _ := v.index.at(0, len(v.index.entries), "kept.txt")
 		now, err := fileStat(nil, file)
 		if err != nil || v.likeness(&v.index.entries[at], &now) != unsure {
@@ -284,6 +286,57 @@ func TestRacyEntriesAreCompared(t *testing.T) {
 		if v.likeness(&v.index.entries[at], &now) != unsure {
 			t.Error("a nanosecond is trusted")
 		}
+	}
+}
+
+// An index is kept as long as it is as it was, and was not written just now.
+func TestIndexesAreKept(t *testing.T) {
+	if !statsKnown {
+		t.Skip("git is asked here")
+	}
+	dir := tree(t)
+	name := dir + "/.git/index"
+	var k indexes
+	now := time.Now()
+	if k.read(name, now) == k.read(name, now) {
+		t.Error("one that was just written is kept")
+	}
+	later := now.Add(time.Minute)
+	first := k.read(name, later)
+	if first == nil || k.read(name, later) != first {
+		t.Error("it is not kept")
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := fileStat(nil, name)
+	// In its place, with its size and time, until the clock has moved.
+	for now := before; now == before && err == nil; now, err = fileStat(nil, name) {
+		err = errors.Join(os.WriteFile(name, data, 0o644), os.Chtimes(name, info.ModTime(), info.ModTime()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.read(name, later) == first {
+		t.Error("what was written again is not read again")
+	}
+	for i := range 2 * mostIndexes {
+		copied := fmt.Sprintf("%s/index%d", dir, i)
+		write(t, copied, string(data))
+		if k.read(copied, later) == nil {
+			t.Error("a copy is not read")
+		}
+	}
+	if len(k.list) != mostIndexes {
+		t.Errorf("%d are kept", len(k.list))
+	}
+	if k.read(dir+"/none", later) != nil {
+		t.Error("read from nowhere")
 	}
 }
 
@@ -486,5 +539,76 @@ func TestGitIsNotStarted(t *testing.T) {
 	}
 	if is, ok := v.clean(t.Context()); is || !ok {
 		t.Errorf("git is asked whether it is clean: %v", is)
+	}
+}
+
+// What git is asked, and what is read in place of it, in turns: by a process of its own, which is the hook's while Deskbell is away, and
+// by a server, which keeps the index.
+func BenchmarkLook(b *testing.B) {
+	for _, size := range []int{200, 10_000} {
+		dir := filepath.Join(home(b), "p")
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		git(b, dir, "init", "-q")
+		git(b, dir, "config", "gc.auto", "0")
+		for i := range size {
+			write(b, fmt.Sprintf("%s/d%d/f%d.txt", dir, i/100, i), fmt.Sprint(i))
+		}
+		write(b, dir+"/.gitignore", "node_modules/\n*.log\n/dist/\n")
+		git(b, dir, "add", "-A")
+		git(b, dir, "commit", "-q", "-m", "all")
+		git(b, dir, "gc", "-q")
+		for i := range 50 {
+			write(b, fmt.Sprintf("%s/dist/%d.js", dir, i), "x")
+		}
+		for _, name := range []string{dir + "/.git/index", dir + "/.gitignore"} {
+			if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Second)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, question := range []struct {
+			name string
+			ask  func(g *Facts) bool
+		}{
+			{"file", func(g *Facts) bool { return g.File(dir+"/d1/f105.txt") == gate.Committed }},
+			{"folder", func(g *Facts) bool { return g.File(dir+"/d1") == gate.Committed }},
+			{"ignored", func(g *Facts) bool { return g.File(dir+"/dist") == gate.Ignored }},
+			{"clean", func(g *Facts) bool { return g.Clean() }},
+		} {
+			b.Run(fmt.Sprintf("%s of %d", question.name, size), func(b *testing.B) {
+				var server Sessions
+				ways := []struct {
+					name string
+					open func() *Facts
+					took []time.Duration
+				}{
+					{name: "git", open: func() *Facts {
+						g := patient(b, gate.Call{Cwd: dir}, nil)
+						repo := g.repo(dir)
+						repo.once.Do(func() { repo.settings = repo.listed(b.Context()) })
+						g.views[repo] = nil
+						return g
+					}},
+					{name: "read", open: func() *Facts { return patient(b, gate.Call{Cwd: dir}, nil) }},
+					{name: "kept", open: func() *Facts { return patient(b, gate.Call{Cwd: dir}, nil).In(&server) }},
+				}
+				for b.Loop() {
+					for i := range ways {
+						began := time.Now()
+						if !question.ask(ways[i].open()) {
+							b.Fatal("not known")
+						}
+						ways[i].took = append(ways[i].took, time.Since(began))
+					}
+				}
+				for _, w := range ways {
+					slices.Sort(w.took)
+					b.ReportMetric(float64(w.took[len(w.took)/2].Microseconds()), w.name+"-p50-us")
+					b.ReportMetric(float64(w.took[len(w.took)*99/100].Microseconds()), w.name+"-p99-us")
+				}
+				b.ReportMetric(0, "ns/op")
+			})
+		}
 	}
 }

@@ -17,6 +17,7 @@ const (
 	maxChain  = 60      // differences that an object in a pack is put together from
 	maxPacks  = 200
 	maxWork   = 32 << 20 // bytes of all that is unpacked for one call
+	oneLook   = 4 << 10  // what looking into one more pack counts
 )
 
 // objects reads commits and trees of a repository. What it does not find, git may: ok is false then.
@@ -58,7 +59,7 @@ func hashOf(kind, text string) string {
 func (o *objects) loose(name string) (kind, text string) {
 	id := hex.EncodeToString([]byte(name))
 	packed, err := small(filepath.Join(o.dir, id[:2], id[2:]), maxObject)
-	if err != nil {
+	if err != nil || o.work > maxWork {
 		return "", ""
 	}
 	z, err := zlib.NewReader(strings.NewReader(packed))
@@ -66,7 +67,7 @@ func (o *objects) loose(name string) (kind, text string) {
 		return "", ""
 	}
 	all, err := io.ReadAll(io.LimitReader(z, maxObject+32))
-	if err != nil {
+	if o.work += len(all); err != nil {
 		return "", ""
 	}
 	head, body, ok := bytes.Cut(all, []byte{0})
@@ -92,6 +93,9 @@ func (o *objects) packed(name string, depth int) (kind, text string) {
 		}
 	}
 	for _, pack := range o.packs {
+		if o.work += oneLook; o.work > maxWork {
+			break
+		}
 		if at := offset(pack+".idx", name); at > 0 {
 			f, _, err := regular(pack + ".pack")
 			if err != nil {
@@ -122,16 +126,16 @@ func offset(index, name string) int64 {
 	if name[0] > 0 {
 		lo = count(int(name[0]) - 1)
 	}
-	if lo > hi || hi > all || all > info.Size()/28 || hi-lo > 1<<20 {
+	if lo > hi || hi > all || all > info.Size()/28 {
 		return 0
 	}
-	names := make([]byte, 20*(hi-lo))
-	if _, err := f.ReadAt(names, fans+20*lo); err != nil {
-		return 0
-	}
-	for at := lo; lo < hi; {
+	var there [20]byte
+	for lo < hi {
 		mid := (lo + hi) / 2
-		switch c := bytes.Compare(names[20*(mid-at):20*(mid-at+1)], []byte(name)); {
+		if _, err := f.ReadAt(there[:], fans+20*mid); err != nil {
+			return 0
+		}
+		switch c := strings.Compare(string(there[:]), name); {
 		case c < 0:
 			lo = mid + 1
 		case c > 0:

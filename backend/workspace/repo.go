@@ -223,27 +223,32 @@ func (r *Repo) Upstream(ctx context.Context, branch string) string {
 // config is what the repository's settings say. Reading the file runs nothing of it, and what it includes is not read.
 func (r *Repo) config(ctx context.Context) map[string]string {
 	r.once.Do(func() {
-		r.settings = map[string]string{}
-		file := filepath.Join(r.common, "config")
-		if text, err := small(file, 1<<20); err == nil {
+		if text, err := small(filepath.Join(r.common, "config"), maxIgnored); err == nil {
 			if set, ok := parseConfig(text); ok {
 				r.settings = set
 				return
 			}
 		}
-		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
-			return
-		}
-		out, err := r.git(ctx, nil, "", nil, "config", "--file", file, "--no-includes", "-z", "--list")
-		if err != nil {
-			return
-		}
-		for entry := range strings.SplitSeq(string(out), "\x00") {
-			key, value, _ := strings.Cut(entry, "\n")
-			r.settings[key] = value
-		}
+		r.settings = r.listed(ctx)
 	})
 	return r.settings
+}
+
+// listed are the settings as git lists them.
+func (r *Repo) listed(ctx context.Context) map[string]string {
+	set, file := map[string]string{}, filepath.Join(r.common, "config")
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		return set
+	}
+	out, err := r.git(ctx, nil, "", nil, "config", "--file", file, "--no-includes", "-z", "--list")
+	if err != nil {
+		return set
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		key, value, _ := strings.Cut(entry, "\n")
+		set[key] = value
+	}
+	return set
 }
 
 // Settings of the repository that say how files are compared, and run nothing.
