@@ -264,7 +264,7 @@ func (v *gitView) verbatim(name string, returns bool) bool {
 type walker struct {
 	view    *gitView
 	ctx     context.Context
-	ignored bool // what is ignored is told; else the first change is enough
+	ignored bool // what is ignored counts; else the first change is enough
 	n       int
 	changes []Change
 	tracked []batch // yet to be compared

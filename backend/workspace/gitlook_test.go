@@ -298,7 +298,7 @@ func TestIndexesAreKept(t *testing.T) {
 	name := dir + "/.git/index"
 	var k indexes
 	now := time.Now()
-	if k.read(name, now) == k.read(name, now) {
+	if young := k.read(name, now); k.read(name, now) == young {
 		t.Error("one that was just written is kept")
 	}
 	later := now.Add(time.Minute)
@@ -315,12 +315,17 @@ func TestIndexesAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, err := fileStat(nil, name)
-	// In its place, with its size and time, until the clock has moved.
-	for now := before; now == before && err == nil; now, err = fileStat(nil, name) {
-		err = errors.Join(os.WriteFile(name, data, 0o644), os.Chtimes(name, info.ModTime(), info.ModTime()))
-	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	// In its place, with its size and time, until the clock has moved.
+	for now := before; now == before; {
+		if err := errors.Join(os.WriteFile(name, data, 0o644), os.Chtimes(name, info.ModTime(), info.ModTime())); err != nil {
+			t.Fatal(err)
+		}
+		if now, err = fileStat(nil, name); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if k.read(name, later) == first {
 		t.Error("what was written again is not read again")
