@@ -11,7 +11,7 @@ import (
 const (
 	maxName  = 4096     // bytes of a tracked file's path
 	maxNames = 64 << 20 // bytes of all of them
-	maxDeep  = 2 << 20  // folders in all of them
+	maxDeep  = 100_000  // folders that they are in
 	maxIndex = 32 << 20 // bytes of an index that is read here
 
 	mostIndexes = 4       // that are kept
@@ -80,7 +80,11 @@ func parseIndex(data string) (x *gitIndex, ok bool) {
 		if c := cmp.Compare(before.name, e.name); c > 0 || c == 0 && before.stage >= e.stage || e.name == "" || len(e.name) > maxName {
 			return nil, false
 		}
-		names, deep = names+len(e.name), deep+strings.Count(e.name, "/")
+		shared := 0
+		for shared < min(len(before.name), len(e.name)) && before.name[shared] == e.name[shared] {
+			shared++
+		}
+		names, deep = names+len(e.name), deep+strings.Count(e.name[shared:], "/")
 		if names > maxNames || deep > maxDeep {
 			return nil, false
 		}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -614,6 +615,27 @@ func BenchmarkLook(b *testing.B) {
 				}
 				b.ReportMetric(0, "ns/op")
 			})
+		}
+	}
+}
+
+// What a repository holds decides how long it is looked at only up to a limit.
+func TestDeepIndexesAreLeftToGit(t *testing.T) {
+	for folders, want := range map[int]bool{maxDeep / 1000: true, maxDeep/1000 + 2: false} {
+		data := binary.BigEndian.AppendUint32([]byte("DIRC\x00\x00\x00\x02"), 1000)
+		for i := range 1000 {
+			name := fmt.Sprintf("%04d", i) + strings.Repeat("/a", folders)
+			entry := make([]byte, 62, 62+len(name)+8)
+			binary.BigEndian.PutUint32(entry[atMode:], modeFile)
+			binary.BigEndian.PutUint16(entry[atFlags:], uint16(len(name)))
+			data = append(data, append(append(entry, name...), make([]byte, 8-(62+len(name))%8)...)...)
+		}
+		x, ok := parseIndex(string(append(data, make([]byte, 20)...)))
+		if ok != want {
+			t.Errorf("%d folders are read: %v", 1000*folders, ok)
+		}
+		if ok {
+			x.tree(0, len(x.entries), 0)
 		}
 	}
 }

@@ -394,11 +394,12 @@ func smallAt(name string, limit int64) (string, os.FileInfo, error) {
 		return "", nil, fs.ErrInvalid
 	}
 	// What says another length than it has (files of the kernel) is not read to an end that may never come.
-	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
+	var text strings.Builder
+	text.Grow(int(info.Size()))
+	if _, err := io.CopyN(&text, f, info.Size()); err != nil {
 		return "", nil, err
 	}
-	return string(data), info, nil
+	return text.String(), info, nil
 }
 
 // regular opens a regular file. It never blocks on what is no file.
