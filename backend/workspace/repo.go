@@ -23,8 +23,8 @@ const (
 	maxLevels = 100 // folders above one that are looked through for a repository
 )
 
-// A Repo is a git repository with its working tree, asked about by the git program, which never gets to see the
-// repository's own settings: they name programs that git would run (filters, monitors, pagers, hooks). It is given a
+// A Repo is a git repository with its working tree. What a gitView does not read of it the git program says, which never gets to see
+// the repository's own settings: they name programs that git would run (filters, monitors, pagers, hooks). It is given a
 // folder of its own instead, with settings from here, the repository's objects, and its index. It asks no network. The
 // methods may be called from several goroutines.
 type Repo struct {
