@@ -255,7 +255,7 @@ generated: build/.stamps/schema.d.ts
 	@diff -u frontend/src/backend/schema.d.ts $< || { echo "the API has changed: run 'make generate'"; exit 1; }
 
 fuzz: | setup-run
-	build/scripts/fuzz backend/gate backend/queue backend/transport/mcpproxy
+	build/scripts/fuzz backend/gate backend/queue backend/transport/mcpproxy backend/workspace
 
 windows: TAGS = desktop,production,wv2runtime.error
 windows: WINDOWS = env GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc

@@ -49,6 +49,7 @@ type Facts struct {
 	below   map[string]below
 	repos   map[string]*Repo // by folder; nil for none
 	asked   map[*Repo]int
+	views   map[*Repo]*gitView // nil where only git knows
 	all     map[*Repo]everything
 	clean   *bool
 	pushed  *bool
@@ -79,7 +80,7 @@ func Within(ctx context.Context, call gate.Call, made func(string) bool, most ti
 	if made == nil {
 		made = func(string) bool { return false }
 	}
-	return &Facts{ctx: ctx, call: call, made: made, left: most, rest: most, now: time.Now, files: map[string]gate.FileState{}, below: map[string]below{}, repos: map[string]*Repo{}, asked: map[*Repo]int{}, all: map[*Repo]everything{}, ours: map[string]bool{}, links: map[string][]string{}, read: map[string]contents{}}
+	return &Facts{ctx: ctx, call: call, made: made, left: most, rest: most, now: time.Now, files: map[string]gate.FileState{}, below: map[string]below{}, repos: map[string]*Repo{}, asked: map[*Repo]int{}, views: map[*Repo]*gitView{}, all: map[*Repo]everything{}, ours: map[string]bool{}, links: map[string][]string{}, read: map[string]contents{}}
 }
 
 // look runs f with what is left of the time.
@@ -222,8 +223,28 @@ func (g *Facts) tracked(ctx context.Context, repo *Repo, place string, b below) 
 	return gate.NotKnown // there are files, and git names none of them
 }
 
-// known is what git says of a path. The third path of a repository that is asked about has git say all of it at once.
+// view is what is read of a repository without git, once for the call.
+func (g *Facts) view(ctx context.Context, repo *Repo) *gitView {
+	v, ok := g.views[repo]
+	if !ok {
+		var kept *indexes
+		if g.session != nil {
+			kept = &g.session.indexes
+		}
+		v = repo.view(ctx, kept)
+		g.views[repo] = v
+	}
+	return v
+}
+
+// known is what git says of a path. It is asked only about what is not read without it; then the third path of a repository has it
+// say all of it at once.
 func (g *Facts) known(ctx context.Context, repo *Repo, rel string) ([]entry, []Change, error) {
+	if v := g.view(ctx, repo); v != nil && rel != "." {
+		if e, ok := v.known(ctx, rel); ok {
+			return e.held, e.changes, nil
+		}
+	}
 	if g.asked[repo]++; g.asked[repo] < 3 {
 		one := repo.everything(ctx, true, rel)
 		return one.held, one.changes, one.err
@@ -331,6 +352,11 @@ func (g *Facts) isClean(ctx context.Context) bool {
 	if commit, _ := repo.Head(); commit == "" {
 		return false
 	}
+	if v := g.view(ctx, repo); v != nil {
+		if is, ok := v.clean(ctx); ok {
+			return is
+		}
+	}
 	all := repo.everything(ctx, false)
 	return all.err == nil && len(all.changes) == 0 && sound(all.held)
 }
@@ -415,7 +441,9 @@ func (g *Facts) Project() human.ProjectInfo {
 	p.Branch = shown(branch)
 	p.Clean, p.Pushed = g.Clean(), g.Pushed()
 	g.look(func(ctx context.Context) {
-		if held, err := repo.held(ctx); err == nil {
+		if v := g.view(ctx, repo); v != nil {
+			p.Files = len(v.index.entries)
+		} else if held, err := repo.held(ctx); err == nil {
 			p.Files = len(held)
 		}
 	})

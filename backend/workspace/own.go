@@ -155,11 +155,14 @@ func (g *Facts) Linked(from, to string) {
 }
 
 // Sessions keep the links that sessions' calls make: one that is not there yet when a later call is judged may be there when it
-// runs. They are safe for concurrent use, and forget the oldest sessions and links.
+// runs. They keep indexes of repositories, too, as long as these are as they were. They are safe for concurrent use, and forget the
+// oldest of each.
 type Sessions struct {
 	mu    sync.Mutex
 	order []string
 	links map[string]map[string]string
+
+	indexes indexes
 }
 
 const (

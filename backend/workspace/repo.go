@@ -23,8 +23,8 @@ const (
 	maxLevels = 100 // folders above one that are looked through for a repository
 )
 
-// A Repo is a git repository with its working tree, asked about by the git program, which never gets to see the
-// repository's own settings: they name programs that git would run (filters, monitors, pagers, hooks). It is given a
+// A Repo is a git repository with its working tree. What a gitView does not read of it the git program says, which never gets to see
+// the repository's own settings: they name programs that git would run (filters, monitors, pagers, hooks). It is given a
 // folder of its own instead, with settings from here, the repository's objects, and its index. It asks no network. The
 // methods may be called from several goroutines.
 type Repo struct {
@@ -223,20 +223,32 @@ func (r *Repo) Upstream(ctx context.Context, branch string) string {
 // config is what the repository's settings say. Reading the file runs nothing of it, and what it includes is not read.
 func (r *Repo) config(ctx context.Context) map[string]string {
 	r.once.Do(func() {
-		r.settings = map[string]string{}
-		if info, err := os.Lstat(filepath.Join(r.common, "config")); err != nil || !info.Mode().IsRegular() {
-			return
+		if text, err := small(filepath.Join(r.common, "config"), maxIgnored); err == nil {
+			if set, ok := parseConfig(text); ok {
+				r.settings = set
+				return
+			}
 		}
-		out, err := r.git(ctx, nil, "", nil, "config", "--file", filepath.Join(r.common, "config"), "--no-includes", "-z", "--list")
-		if err != nil {
-			return
-		}
-		for entry := range strings.SplitSeq(string(out), "\x00") {
-			key, value, _ := strings.Cut(entry, "\n")
-			r.settings[key] = value
-		}
+		r.settings = r.listed(ctx)
 	})
 	return r.settings
+}
+
+// listed are the settings as git lists them.
+func (r *Repo) listed(ctx context.Context) map[string]string {
+	set, file := map[string]string{}, filepath.Join(r.common, "config")
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		return set
+	}
+	out, err := r.git(ctx, nil, "", nil, "config", "--file", file, "--no-includes", "-z", "--list")
+	if err != nil {
+		return set
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		key, value, _ := strings.Cut(entry, "\n")
+		set[key] = value
+	}
+	return set
 }
 
 // Settings of the repository that say how files are compared, and run nothing.
@@ -367,29 +379,50 @@ func (l *limited) Write(p []byte) (int, error) {
 
 // small reads a regular file of at most limit bytes. It never blocks on what is no file.
 func small(name string, limit int64) (string, error) {
+	text, _, err := smallAt(name, limit)
+	return text, err
+}
+
+// smallAt is small, with what the file was when it was read.
+func smallAt(name string, limit int64) (string, os.FileInfo, error) {
+	f, info, err := regular(name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if info.Size() > limit {
+		return "", nil, fs.ErrInvalid
+	}
+	// What says another length than it has (files of the kernel) is not read to an end that may never come.
+	var text strings.Builder
+	text.Grow(int(info.Size()))
+	if _, err := io.CopyN(&text, f, info.Size()); err != nil {
+		return "", nil, err
+	}
+	return text.String(), info, nil
+}
+
+// regular opens a regular file. It never blocks on what is no file.
+func regular(name string) (*os.File, os.FileInfo, error) {
 	before, err := os.Lstat(name)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	if !before.Mode().IsRegular() || before.Size() > limit {
-		return "", fs.ErrInvalid
+	if !before.Mode().IsRegular() {
+		return nil, nil, fs.ErrInvalid
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	defer func() { _ = f.Close() }()
 	now, err := f.Stat()
 	if err != nil {
-		return "", err
+		_ = f.Close()
+		return nil, nil, err
 	}
 	if !now.Mode().IsRegular() || !os.SameFile(before, now) {
-		return "", fs.ErrInvalid
+		_ = f.Close()
+		return nil, nil, fs.ErrInvalid
 	}
-	// What says another length than it has (files of the kernel) is not read to an end that may never come.
-	data := make([]byte, now.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
-		return "", err
-	}
-	return string(data), nil
+	return f, now, nil
 }

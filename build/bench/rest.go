@@ -35,9 +35,11 @@ func serve(env ...string) (*server, error) {
 	return serveIn(dir, env...)
 }
 
-func serveIn(dir string, env ...string) (*server, error) {
+func serveIn(dir string, env ...string) (*server, error) { return serveBy(*bin, dir, env...) }
+
+func serveBy(program, dir string, env ...string) (*server, error) {
 	s := &server{dir: dir}
-	s.cmd = exec.Command(*bin, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--json")
+	s.cmd = exec.Command(program, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--json")
 	s.cmd.Env = append(os.Environ(), env...)
 	s.cmd.Stderr = os.Stderr
 	read, err := serving.Code(s.cmd)
