@@ -98,9 +98,10 @@ bench: build setup-test ## measure: the program as a whole, then the Go benchmar
 	$(APART) xvfb-run -a -s "-screen 0 1440x900x24" dbus-run-session -- go run -buildvcs=false ./build/bench -bin $(BIN)
 	go test -run '^$$' -bench . -benchmem -tags "$(TAGS)" ./backend/... ./build/corpus
 
-soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for anything lost; compare SCRIPTS shell scripts and wrappers (20000) with what shells run
+soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for anything lost; compare SCRIPTS scripts, programs and wrappers (20000) with what is run
 	DESKBELL_CRASH_ROUNDS=$(ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestCrash' $(CRASHERS)
 	$(GO_TEST) -count 1 -timeout 0 -run '^TestEveryWayThroughAScript$$' ./backend/gate/shell -rapid.checks $(or $(SCRIPTS),20000) -rapid.seed "$$(date +%s)"
+	$(GO_TEST) -count 1 -timeout 0 -run '^TestWhatActsIsNotProved$$' ./backend/gate/inline -rapid.checks $(or $(SCRIPTS),20000) -rapid.seed "$$(date +%s)"
 	$(GO_TEST) -count 1 -timeout 0 -run '^TestWhatTrulyRunsIsAskedAbout$$' ./backend/gate -rapid.checks $(or $(SCRIPTS),20000) -rapid.seed "$$(date +%s)"
 
 roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play what was recorded in browsers with Puppeteer and Playwright, and write docs/development/roundtrip.md

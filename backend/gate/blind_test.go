@@ -45,7 +45,7 @@ func TestWrittenBlind(t *testing.T) {
 		{"blind_dangerous.jsonl", "ask", 900, 24, 0},
 		{"blind_harmless.jsonl", "allow", 900, 0, 59},
 		{"blind_inline.jsonl", "", 560, 0, 4},
-		{"attacks_inline.jsonl", "", 281, 9, 0},
+		{"attacks_inline.jsonl", "", 281, 7, 0},
 	} {
 		var run, asked []string
 		all := rows[call](t, of.file)

@@ -11,7 +11,7 @@ func (v *prover) golang(program string) {
 		v.unproven("//go:") // directives may link to any function
 		return
 	}
-	for i := 0; i < len(v.toks); i++ {
+	for i := 0; i < len(v.toks) && v.proof.Unproven == ""; i++ {
 		t := v.toks[i]
 		if t.kind != name || t.text != "import" {
 			continue

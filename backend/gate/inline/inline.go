@@ -40,7 +40,7 @@ func Known(language string) bool {
 }
 
 // MaxProgram is the longest program that is looked at, in bytes; a longer one is not proved.
-const MaxProgram = 64 << 10
+const MaxProgram = 24 << 10
 
 // Prove looks at a program in a language that is Known. It reads each part of the program a bounded number of times. own says
 // whether a module is part of the project; it may be nil.
@@ -55,7 +55,8 @@ func Prove(language, program string, own func(module string) bool) Proof {
 		p.Unproven, p.Unread = failed, true
 		return p
 	}
-	v := &prover{table: tableOf(language), toks: toks, proof: &p, alias: map[string]string{}, imported: map[string]bool{}, whole: flat(toks), own: own}
+	v := &prover{table: tableOf(language), toks: toks, proof: &p, alias: map[string]string{}, imported: map[string]bool{}, whole: flat(toks), own: own, steps: new(int)}
+	*v.steps = maxSteps
 	switch language {
 	case "python":
 		v.python(program)
@@ -152,10 +153,33 @@ type prover struct {
 	consts            map[string]string
 	defined           map[string]bool
 	own               func(module string) bool
+	steps             *int // what is left of those that one program may take
 	listed            bool
 	loadedAt          int     // where the last module is loaded
 	memory, connected bool    // to a database in memory, or in a file
 	whole             []token // with the code within strings
+}
+
+// maxSteps bounds what one program takes to look at, in tokens that are gone over.
+const maxSteps = 500_000
+
+// spend says whether a number of steps may still be taken. Where they may not, nothing is proved.
+func (v *prover) spend(steps int) bool {
+	if v.steps == nil {
+		return true
+	}
+	if *v.steps -= steps; *v.steps < 0 {
+		v.unproven("…")
+		return false
+	}
+	return true
+}
+
+// over is the same prover for other tokens.
+func (v *prover) over(toks []token) *prover {
+	w := *v
+	w.toks = toks
+	return &w
 }
 
 func (v *prover) unproven(what string) {
@@ -191,6 +215,9 @@ func (v *prover) shows(i int) bool {
 	if !v.at(i-1).is("(") || !v.at(i+1).is(")") || !v.sets["shows"][f] || v.defined[f] || v.at(i-3).is(".") && v.alias[v.at(i-4).text] != "inspect" {
 		return false
 	}
+	if !v.spend(len(v.whole)) {
+		return false
+	}
 	for j, t := range v.whole {
 		if t.kind == name && t.text == f && (j+1 == len(v.whole) || !v.whole[j+1].is("(")) {
 			return false // the name may stand for something else
@@ -212,7 +239,7 @@ func flat(toks []token) []token {
 // closing is the index of the bracket that closes the one at i.
 func (v *prover) closing(i int) int {
 	depth := 0
-	for ; i < len(v.toks); i++ {
+	for ; i < len(v.toks) && v.spend(1); i++ {
 		if v.toks[i].kind == sign {
 			switch v.toks[i].text {
 			case "(", "[", "{":
@@ -230,7 +257,7 @@ func (v *prover) closing(i int) int {
 // opening is the index of the bracket that the one at i closes; -1 where there is none.
 func (v *prover) opening(i int) int {
 	depth := 0
-	for ; i >= 0; i-- {
+	for ; i >= 0 && v.spend(1); i-- {
 		if v.toks[i].kind == sign {
 			switch v.toks[i].text {
 			case ")", "]", "}":
@@ -248,6 +275,9 @@ func (v *prover) opening(i int) int {
 // args are the arguments of the call whose bracket is at i, without ends of lines.
 func (v *prover) args(i int) [][]token {
 	end, depth := v.closing(i), 0
+	if i+1 > end || end > len(v.toks) {
+		return nil
+	}
 	var all [][]token
 	var one []token
 	for _, t := range v.toks[i+1 : end] {
@@ -292,6 +322,9 @@ func (v *prover) spelled(arg []token) (string, bool) {
 
 // only says whether a name is nothing but called, or asked for what it has.
 func (v *prover) only(n string) bool {
+	if !v.spend(len(v.whole)) {
+		return false
+	}
 	for i, t := range v.whole {
 		if t.kind == name && t.text == n && (i == 0 || !v.whole[i-1].is(".")) && (i+1 == len(v.whole) || !v.whole[i+1].is("(") && !v.whole[i+1].is(".")) && (i == 0 || v.whole[i-1].text != "import" && v.whole[i-1].text != ",") {
 			return false

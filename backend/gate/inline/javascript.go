@@ -9,13 +9,13 @@ func (v *prover) javascript() {
 	v.consts = v.javascriptConstants()
 	v.javascriptImports()
 	for i, t := range v.whole { // the names that there are when a program begins stand for what they stood for
-		w := &prover{table: v.table, toks: v.whole}
+		w := v.over(v.whole)
 		if t.kind == name && v.sets["names"][t.text] && !w.at(i-1).is(".") && !w.at(i-1).is("?.") && (w.at(i+1).is("=") || w.at(i+1).is("=>") || w.at(i+1).kind == name && (w.at(i+1).text == "of" || w.at(i+1).text == "in") || w.at(i-1).kind == name && (w.at(i-1).text == "let" || w.at(i-1).text == "const" || w.at(i-1).text == "var" || w.at(i-1).text == "function" || w.at(i-1).text == "class") || w.parameterOf(i)) {
 			v.unproven(t.text + " =")
 		}
 	}
 	check := func() {
-		for i := 0; i < len(v.toks); i++ {
+		for i := 0; i < len(v.toks) && v.proof.Unproven == ""; i++ {
 			switch t := v.toks[i]; t.kind {
 			case name:
 				i = v.javascriptName(i)
@@ -78,7 +78,7 @@ func function(toks []token) bool {
 	case toks[0].kind == name && (toks[0].text == "function" || toks[0].text == "class"), toks[0].kind == name && toks[1].is("=>"):
 		return true
 	case toks[0].is("("):
-		in := prover{toks: toks}
+		in := prover{toks: toks[:min(len(toks), 2000)]}
 		end := in.closing(0)
 		return end+1 < len(toks) && toks[end+1].is("=>")
 	}
@@ -87,7 +87,7 @@ func function(toks []token) bool {
 
 func (v *prover) javascriptConstants() map[string]string {
 	values := map[string]string{}
-	w := &prover{table: v.table, toks: v.whole, whole: v.whole}
+	w := v.over(v.whole)
 	for i, t := range v.whole {
 		if t.kind == name && w.at(i+1).is("=") && w.at(i-1).kind == name && w.at(i-1).text == "const" && v.fixed(t.text) {
 			if s, ok := v.spelled(statement(v.whole[i+2:])); ok && !w.again(i) {
@@ -100,6 +100,9 @@ func (v *prover) javascriptConstants() map[string]string {
 
 // again says whether the name that is declared at i is declared once more.
 func (v *prover) again(i int) bool {
+	if !v.spend(len(v.whole)) {
+		return false
+	}
 	for j, t := range v.toks {
 		if j != i && t.kind == name && t.text == v.toks[i].text && v.at(j-1).kind == name && v.sets["keywords"][v.at(j-1).text] && v.at(j-1).text != "return" && v.at(j-1).text != "of" && v.at(j-1).text != "in" {
 			return true
@@ -302,6 +305,9 @@ func (v *prover) settles(n string) bool {
 	if n != "resolve" && n != "reject" {
 		return false
 	}
+	if !v.spend(len(v.whole)) {
+		return false
+	}
 	for i, t := range v.whole {
 		if t.kind != name || t.text != n || i > 0 && v.whole[i-1].is(".") || i+1 < len(v.whole) && v.whole[i+1].is("(") {
 			continue
@@ -311,7 +317,7 @@ func (v *prover) settles(n string) bool {
 			of -= 2
 		}
 		if of < 2 || !v.whole[of].is("(") || !v.whole[of-1].is("(") || v.whole[of-2].text != "Promise" {
-			w := &prover{table: v.table, toks: v.whole}
+			w := v.over(v.whole)
 			if !w.argument(i) {
 				return false
 			}
@@ -322,7 +328,10 @@ func (v *prover) settles(n string) bool {
 
 // fixed says whether a name is nowhere given another value: it is only called, asked for what it has, or given to a call.
 func (v *prover) fixed(n string) bool {
-	w := &prover{table: v.table, toks: v.whole}
+	if !v.spend(len(v.whole)) {
+		return false
+	}
+	w := v.over(v.whole)
 	for i, t := range v.whole {
 		if t.kind != name || t.text != n || w.at(i-1).is(".") || w.at(i-1).is("?.") {
 			continue
@@ -347,7 +356,7 @@ func (v *prover) parameterOf(i int) bool {
 		return false
 	}
 	depth := 0
-	for j := i - 1; j >= 0; j-- {
+	for j := i - 1; j >= 0 && v.spend(1); j-- {
 		switch t := v.toks[j]; {
 		case t.is(")"), t.is("]"), t.is("}"):
 			depth++
@@ -386,6 +395,9 @@ func (v *prover) declared(i int) bool {
 
 // inClass says whether i is in the body of a class, where this is one of its objects.
 func (v *prover) inClass(i int) bool {
+	if !v.spend(len(v.whole)) {
+		return false
+	}
 	for j, t := range v.toks[:i] {
 		if t.kind != name || t.text != "class" || v.at(j-1).is(".") {
 			continue
@@ -401,7 +413,10 @@ func (v *prover) inClass(i int) bool {
 
 // within says whether a place in the program is in the body of a class, as the code of a string is.
 func (v *prover) within(at int) bool {
-	outer := prover{toks: v.whole}
+	if !v.spend(len(v.whole)) {
+		return false
+	}
+	outer := v.over(v.whole)
 	for i, t := range v.whole {
 		if t.at > at {
 			return i > 0 && v.whole[i-1].at > 0 && outer.inClass(i) && len(outer.toks) > 0
@@ -412,6 +427,9 @@ func (v *prover) within(at int) bool {
 
 // local says whether the program has a variable of that name.
 func (v *prover) local(n string) bool {
+	if !v.spend(len(v.whole)) {
+		return false
+	}
 	all := v.whole
 	for i, t := range all {
 		if t.kind == name && t.text == n && (i+1 < len(all) && (all[i+1].is("=>") || all[i+1].is("=")) || i > 0 && all[i-1].kind == name && (all[i-1].text == "const" || all[i-1].text == "let" || all[i-1].text == "var")) {
@@ -483,6 +501,9 @@ func (v *prover) reached(i, j int, path []string) int {
 
 // requires says whether a name was given a module by the program itself.
 func (v *prover) requires(n string) bool {
+	if !v.spend(len(v.whole)) {
+		return false
+	}
 	for i := range v.toks {
 		if v.toks[i].kind == name && v.toks[i].text == n && v.at(i+1).is("=") {
 			if m, _ := v.loaded(i + 2); m != "" {
@@ -512,7 +533,10 @@ func (v *prover) property(m string, i int) {
 
 // defines says whether the program defines a method of that name, and gives nothing else that name.
 func (v *prover) defines(m string) bool {
-	w, found := &prover{table: v.table, toks: v.whole}, false
+	if !v.spend(len(v.whole)) {
+		return false
+	}
+	w, found := v.over(v.whole), false
 	for i, t := range v.whole {
 		if t.kind != name || t.text != m {
 			continue

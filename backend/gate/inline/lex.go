@@ -153,6 +153,7 @@ func (l *lexer) run(until byte) {
 			if l.i < len(l.s) && twoSigns()[l.s[at:l.i+1]] {
 				l.i++
 			}
+			l.endLine(l.s[at:l.i])
 			switch c {
 			case '(', '[', '{':
 				depth++

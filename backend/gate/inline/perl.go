@@ -11,7 +11,7 @@ func (v *prover) perl() {
 		}
 	}
 	check := func() {
-		for i := 0; i < len(v.toks); i++ {
+		for i := 0; i < len(v.toks) && v.proof.Unproven == ""; i++ {
 			switch t := v.toks[i]; t.kind {
 			case name:
 				i = v.perlName(i)
@@ -144,7 +144,7 @@ func (v *prover) perlKey(i int) bool {
 
 // handle says whether the program opens a file by that name.
 func (v *prover) handle(n string) bool {
-	if strings.ToUpper(n) != n {
+	if strings.ToUpper(n) != n || !v.spend(len(v.whole)) {
 		return false
 	}
 	for i, t := range v.toks {
@@ -197,7 +197,7 @@ func (v *prover) perlOpen(i int) {
 	if v.at(i + 1).is("(") {
 		args = v.args(i + 1)
 	} else {
-		args = (&prover{table: v.table, toks: append([]token{{kind: sign, text: "("}}, v.perlStatement(i+1)...)}).args(0)
+		args = v.over(append([]token{{kind: sign, text: "("}}, v.perlStatement(i+1)...)).args(0)
 	}
 	if len(args) < 3 || len(args[1]) != 1 || !args[1][0].lit || args[1][0].kind != text {
 		v.unproven("open(…)")

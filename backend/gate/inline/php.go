@@ -10,7 +10,7 @@ func (v *prover) php() {
 			v.defined[strings.ToLower(v.whole[i+1].text)] = true
 		}
 	}
-	for i := 0; i < len(v.toks); i++ {
+	for i := 0; i < len(v.toks) && v.proof.Unproven == ""; i++ {
 		switch t := v.toks[i]; {
 		case t.kind == name:
 			v.phpName(i)

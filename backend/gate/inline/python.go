@@ -75,7 +75,7 @@ func (v *prover) dotted(i int) (string, int) {
 
 // pythonImports gives the names that are imported what they stand for, and takes the imports out.
 func (v *prover) pythonImports() {
-	for i := 0; i < len(v.toks); i++ {
+	for i := 0; i < len(v.toks) && v.proof.Unproven == ""; i++ {
 		t := v.toks[i]
 		if t.kind != name || v.at(i-1).is(".") {
 			continue
@@ -212,7 +212,7 @@ func (v *prover) argument(i int) bool {
 		return false
 	}
 	depth := 0
-	for j := i - 1; j >= 0; j-- {
+	for j := i - 1; j >= 0 && v.spend(1); j-- {
 		switch t := v.toks[j]; {
 		case t.is(")"), t.is("]"), t.is("}"):
 			depth++
@@ -244,7 +244,7 @@ func statement(toks []token) []token {
 
 // pythonNames looks at each name and at what is reached from it.
 func (v *prover) pythonNames() {
-	for i := 0; i < len(v.toks); i++ {
+	for i := 0; i < len(v.toks) && v.proof.Unproven == ""; i++ {
 		t := v.toks[i]
 		switch {
 		case t.kind == text && v.imported["pandas"] && v.acts["pandas"][t.text]:
@@ -311,7 +311,7 @@ func (v *prover) asked(i int) bool {
 // printed says whether i is within the arguments of print.
 func (v *prover) printed(i int) bool {
 	depth := 0
-	for j := i - 1; j >= 0; j-- {
+	for j := i - 1; j >= 0 && v.spend(1); j-- {
 		switch t := v.toks[j]; {
 		case t.is(")"), t.is("]"), t.is("}"):
 			depth++

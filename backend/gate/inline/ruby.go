@@ -22,7 +22,7 @@ func (v *prover) ruby() {
 		}
 	}
 	check := func() {
-		for i := 0; i < len(v.toks); i++ {
+		for i := 0; i < len(v.toks) && v.proof.Unproven == ""; i++ {
 			if v.toks[i].kind == name {
 				i = v.rubyName(i)
 			}
@@ -177,7 +177,7 @@ func (v *prover) rubyArgs(i int) [][]token {
 			depth--
 		}
 		if depth < 0 || depth == 0 && (t.kind == line || t.is("}") || t.is("{") || t.is(".") && v.at(j-1).kind != name || t.kind == name && (t.text == "do" || t.text == "if" || t.text == "unless" || t.text == "and" || t.text == "or")) || j >= len(v.toks) {
-			in := &prover{table: v.table, toks: append([]token{{kind: sign, text: "("}}, v.toks[i:min(j, len(v.toks))]...)}
+			in := v.over(append([]token{{kind: sign, text: "("}}, v.toks[i:min(j, len(v.toks))]...))
 			return in.args(0)
 		}
 	}
