@@ -102,7 +102,7 @@ var tables = sync.OnceValue(func() map[string]func() *table {
 })
 
 // read reads a table: lines of "KIND: words", "module NAME...: words" and "acts NAME: words". A line that begins with a space
-// goes on with the one before.
+// continues the one before.
 func read(language string) *table {
 	text, err := files.ReadFile("known/" + language + ".txt")
 	if err != nil {
