@@ -9,7 +9,7 @@ func (v *prover) awk() {
 		switch {
 		case t.kind == text && strings.Contains(t.text, "/inet"):
 			v.unproven(t.text)
-		case t.kind == name && (t.text == "system" || t.text == "extension"):
+		case t.word("system", "extension"):
 			v.unproven(t.text)
 		case t.kind == name && strings.HasPrefix(t.text, "print"):
 			printing, depth = true, 0
@@ -21,8 +21,8 @@ func (v *prover) awk() {
 			depth--
 		case t.is("}"), t.kind == line, t.is(";"):
 			printing = false
-		case (t.is(">") || t.is(">>")) && printing && depth <= 0:
-			if to := v.at(i + 1); !to.is("=") && !(to.lit && (to.text == "/dev/stderr" || to.text == "/dev/stdout")) {
+		case (t.is(">", ">>")) && printing && depth <= 0:
+			if to := v.at(i + 1); !to.is("=") && (!to.lit || !oneOf(to.text, "/dev/stderr", "/dev/stdout")) {
 				v.unproven("print " + t.text)
 			}
 		}

@@ -11,6 +11,11 @@ func (v *prover) golang(program string) {
 		v.unproven("//go:") // directives may link to any function
 		return
 	}
+	v.golangImports()
+	v.golangNames()
+}
+
+func (v *prover) golangImports() {
 	for i := 0; i < len(v.toks) && v.proof.Unproven == ""; i++ {
 		t := v.toks[i]
 		if t.kind != name || t.text != "import" {
@@ -41,6 +46,9 @@ func (v *prover) golang(program string) {
 		}
 		i = end
 	}
+}
+
+func (v *prover) golangNames() {
 	for i, t := range v.toks {
 		m, ok := v.alias[t.text]
 		if t.kind != name || !ok || v.at(i-1).is(".") || !v.at(i+1).is(".") {

@@ -289,6 +289,9 @@ func (v *prover) args(i int) [][]token {
 				depth--
 			case ",":
 				if depth == 0 {
+					if one == nil {
+						one = []token{{kind: line}}
+					}
 					all, one = append(all, one), nil
 					continue
 				}

@@ -10,7 +10,7 @@ func (v *prover) javascript() {
 	v.javascriptImports()
 	for i, t := range v.whole { // the names that there are when a program begins stand for what they stood for
 		w := v.over(v.whole)
-		if t.kind == name && v.sets["names"][t.text] && !w.at(i-1).is(".") && !w.at(i-1).is("?.") && (w.at(i+1).is("=") || w.at(i+1).is("=>") || w.at(i+1).kind == name && (w.at(i+1).text == "of" || w.at(i+1).text == "in") || w.at(i-1).kind == name && (w.at(i-1).text == "let" || w.at(i-1).text == "const" || w.at(i-1).text == "var" || w.at(i-1).text == "function" || w.at(i-1).text == "class") || w.parameterOf(i)) {
+		if t.kind == name && v.sets["names"][t.text] && !w.at(i-1).is(".", "?.") && (w.at(i+1).is("=", "=>") || w.at(i+1).word("of", "in") || w.at(i-1).word("let", "const", "var", "function", "class") || w.parameterOf(i)) {
 			v.unproven(t.text + " =")
 		}
 	}
@@ -20,7 +20,7 @@ func (v *prover) javascript() {
 			case name:
 				i = v.javascriptName(i)
 			case text:
-				if t.quote == '`' && v.operand(i-1) && !(v.at(i-1).text == "raw" && v.at(i-3).text == "String") {
+				if t.quote == '`' && v.operand(i-1) && (v.at(i-1).text != "raw" || v.at(i-3).text != "String") {
 					v.unproven(v.at(i-1).text + "`…`") // calls what stands before it
 				}
 			case sign:
@@ -35,7 +35,7 @@ func (v *prover) javascript() {
 // operand says whether a value ends at i.
 func (v *prover) operand(i int) bool {
 	t := v.at(i)
-	return t.kind == name && !v.sets["keywords"][t.text] || t.kind == text || t.is(")") || t.is("]") || t.is("}") && false
+	return t.kind == name && !v.sets["keywords"][t.text] || t.kind == text || t.is(")", "]")
 }
 
 // javascriptFunctions are the names that the program gives to functions and classes of its own.
@@ -89,7 +89,7 @@ func (v *prover) javascriptConstants() map[string]string {
 	values := map[string]string{}
 	w := v.over(v.whole)
 	for i, t := range v.whole {
-		if t.kind == name && w.at(i+1).is("=") && w.at(i-1).kind == name && w.at(i-1).text == "const" && v.fixed(t.text) {
+		if t.kind == name && w.at(i+1).is("=") && w.at(i-1).word("const") && v.fixed(t.text) {
 			if s, ok := v.spelled(statement(v.whole[i+2:])); ok && !w.again(i) {
 				values[t.text] = s
 			}
@@ -113,7 +113,7 @@ func (v *prover) again(i int) bool {
 
 // loaded is the module of require("m") or import("m") at i, and the index after it.
 func (v *prover) loaded(i int) (string, int) {
-	if v.at(i).kind == name && v.at(i).text == "await" {
+	if v.at(i).word("await") {
 		i++
 	}
 	if t := v.at(i); t.kind != name || t.text != "require" && t.text != "import" || !v.at(i+1).is("(") || v.at(i+2).kind != text || !v.at(i+2).lit || !v.at(i+3).is(")") || v.at(i-1).is(".") {
@@ -136,7 +136,7 @@ func (v *prover) javascriptImports() {
 					m += "." + v.at(j+1).text
 					j += 2
 				}
-				if !v.at(j).is("(") && !v.at(j).is("[") && !data(m) && !project(m) {
+				if !v.at(j).is("(", "[") && !data(m) && !project(m) {
 					v.rename(t.text, m)
 				}
 			}
@@ -225,36 +225,41 @@ func project(m string) bool {
 // data says whether a module is a file of data.
 func data(m string) bool { return strings.HasSuffix(m, ".json") }
 
+// loads judges a module that is loaded between i and j, and returns the index of the last part of what is reached from it.
+func (v *prover) loads(m string, i, j int) int {
+	switch {
+	case data(m):
+		v.proof.Reads = append(v.proof.Reads, m)
+		return j - 1
+	case project(m):
+		v.proof.Loads = append(v.proof.Loads, m)
+		return j - 1
+	case v.sets["spaces"][m] && v.toks[i].text == "import" && v.at(j).is(".") && v.at(j+1).text == "then" && v.at(j+2).is("(") && v.at(j+3).text == m && v.at(j+4).is("=>"):
+		return j - 1 // the name stands for this module in any case
+	case v.module(m) && (v.assigned(m, i) || v.at(i-1).kind == line && v.at(j).kind == line):
+		return j - 1
+	case v.module(m):
+		return v.reached(i, j-1, []string{m})
+	}
+	v.unknown(m)
+	v.used(m, i, j)
+	return j - 1
+}
+
 // javascriptName judges the name at i and what is reached from it, and returns the index of its last part.
 func (v *prover) javascriptName(i int) int {
 	t := v.toks[i]
-	if v.at(i-1).is(".") || v.at(i-1).is("?.") {
+	if v.at(i-1).is(".", "?.") {
 		v.property(t.text, i)
 		return i
 	}
 	if m, j := v.loaded(i); m != "" {
-		switch {
-		case data(m):
-			v.proof.Reads = append(v.proof.Reads, m)
-			return j - 1
-		case project(m):
-			v.proof.Loads = append(v.proof.Loads, m)
-			return j - 1
-		case v.sets["spaces"][m] && t.text == "import" && v.at(j).is(".") && v.at(j+1).text == "then" && v.at(j+2).is("(") && v.at(j+3).text == m && v.at(j+4).is("=>"):
-			return j - 1 // the name stands for this module in any case
-		case v.module(m) && (v.assigned(m, i) || v.at(i-1).kind == line && v.at(j).kind == line):
-			return j - 1
-		case v.module(m):
-			return v.reached(i, j-1, []string{m})
-		}
-		v.unknown(m)
-		v.used(m, i, j)
-		return j - 1
+		return v.loads(m, i, j)
 	}
 	if t.text == "require" && v.at(i+1).is(".") && v.at(i+2).text == "resolve" {
 		return i + 2
 	}
-	if (v.at(i+1).is(":") && (v.at(i-1).is("{") || v.at(i-1).is(","))) && !v.sets["hooks"][t.text] {
+	if (v.at(i+1).is(":") && (v.at(i-1).is("{", ","))) && !v.sets["hooks"][t.text] {
 		return i // a key
 	}
 	if full, ok := v.alias[t.text]; ok {
@@ -262,10 +267,10 @@ func (v *prover) javascriptName(i int) int {
 	}
 	switch {
 	case v.sets["keywords"][t.text]:
-		if p := v.at(i - 1); p.kind == name && (v.declared(i-1) || p.text == "function" || p.text == "class") && t.text != "extends" {
+		if p := v.at(i - 1); p.kind == name && (v.declared(i-1) || oneOf(p.text, "function", "class")) && t.text != "extends" {
 			v.unproven(p.text + " " + t.text)
 		}
-		if of := v.at(i + 1); t.text == "extends" && !(of.kind == name && (v.defined[of.text] || v.sets["names"][of.text]) && v.at(i+2).is("{")) {
+		if of := v.at(i + 1); t.text == "extends" && (of.kind != name || !v.defined[of.text] && !v.sets["names"][of.text] || !v.at(i+2).is("{")) {
 			v.unproven("extends " + of.text)
 		}
 	case v.sets["spaces"][t.text]:
@@ -275,6 +280,16 @@ func (v *prover) javascriptName(i int) int {
 		if !v.sets["names"][t.text] && !v.local(t.text) && v.at(i-1).text != "typeof" {
 			v.unproven(t.text)
 		}
+	default:
+		v.global(i)
+	}
+	return i
+}
+
+// global judges a name that the program may not have made itself, at i.
+func (v *prover) global(i int) {
+	t := v.toks[i]
+	switch {
 	case t.text == "fetch" && v.at(i+1).is("("):
 		v.fetching("fetch", v.args(i+1))
 	case t.text == "this":
@@ -283,21 +298,20 @@ func (v *prover) javascriptName(i int) int {
 		}
 	case t.text == "import":
 		v.unproven("import" + v.at(i+1).text)
-	case v.at(i-1).kind == name && v.at(i-1).text == "typeof" && (v.at(i+1).kind == line || v.at(i+1).kind == name || v.at(i+1).is(")") || v.at(i+1).is(",") || v.at(i+1).is("==") || v.at(i+1).is("=") || v.at(i+1).is("!=")), v.sets["hooks"][t.text] && v.at(i+1).is("(") && v.at(v.closing(i+1)+1).is("{"): // a method of its own
+	case v.at(i-1).word("typeof") && (v.at(i+1).kind == line || v.at(i+1).kind == name || v.at(i+1).is(")", ",", "==", "=", "!=")), v.sets["hooks"][t.text] && v.at(i+1).is("(") && v.at(v.closing(i+1)+1).is("{"): // a method of its own
 	case v.sets["never"][t.text], v.sets["hooks"][t.text]:
 		v.unproven(t.text)
-	case (t.text == "setTimeout" || t.text == "setInterval" || t.text == "setImmediate" || t.text == "queueMicrotask") && v.at(i+1).is("("):
+	case (oneOf(t.text, "setTimeout", "setInterval", "setImmediate", "queueMicrotask")) && v.at(i+1).is("("):
 		if args := v.args(i + 1); len(args) == 0 || !v.callback(args[0]) && !v.settles(args[0][0].text) {
 			v.unproven(t.text)
 		}
 	case v.at(i+1).is("(") && !v.sets["keywords"][t.text]:
-		if end := v.closing(i + 1); !v.defined[t.text] && !v.sets["names"][t.text] && !v.at(end+1).is("{") && !(t.text == "async" && v.at(end+1).is("=>")) && !v.settles(t.text) {
+		if end := v.closing(i + 1); !v.defined[t.text] && !v.sets["names"][t.text] && !v.at(end+1).is("{") && (t.text != "async" || !v.at(end+1).is("=>")) && !v.settles(t.text) {
 			v.unproven(t.text + "(…)")
 		}
-	case v.at(i-1).kind == name && v.at(i-1).text == "new" && !v.defined[t.text] && !v.sets["names"][t.text]:
+	case v.at(i-1).word("new") && !v.defined[t.text] && !v.sets["names"][t.text]:
 		v.unproven("new " + t.text)
 	}
-	return i
 }
 
 // settles says whether a name is nothing but what a promise gives its function to end it.
@@ -333,12 +347,12 @@ func (v *prover) fixed(n string) bool {
 	}
 	w := v.over(v.whole)
 	for i, t := range v.whole {
-		if t.kind != name || t.text != n || w.at(i-1).is(".") || w.at(i-1).is("?.") {
+		if t.kind != name || t.text != n || w.at(i-1).is(".", "?.") {
 			continue
 		}
 		next, prev := w.at(i+1), w.at(i-1)
-		declared := prev.kind == name && (prev.text == "function" || prev.text == "class" || prev.text == "const" || prev.text == "let" || prev.text == "var" || prev.text == "new" || prev.text == "extends" || prev.text == "instanceof" || prev.text == "typeof") || prev.is("*")
-		called := next.is("(") || next.is(".") || next.is("?.")
+		declared := prev.word("function", "class", "const", "let", "var", "new", "extends", "instanceof", "typeof") || prev.is("*")
+		called := next.is("(", ".", "?.")
 		if called && next.is("(") && (w.at(w.closing(i+1) + 1).is("=>")) {
 			called = n == "async"
 		}
@@ -352,7 +366,7 @@ func (v *prover) fixed(n string) bool {
 // parameterOf says whether the name at i stands in the brackets of a function's parameters, of a catch or of a pattern.
 func (v *prover) parameterOf(i int) bool {
 	prev, next := v.at(i-1), v.at(i+1)
-	if !prev.is("(") && !prev.is(",") && !prev.is("[") && !prev.is("{") && !prev.is(":") || !next.is(")") && !next.is(",") && !next.is("]") && !next.is("}") && !next.is("=") {
+	if !prev.is("(", ",", "[", "{", ":") || !next.is(")", ",", "]", "}", "=") {
 		return false
 	}
 	depth := 0
@@ -363,7 +377,7 @@ func (v *prover) parameterOf(i int) bool {
 		case t.is("("), t.is("["), t.is("{"):
 			if depth--; depth < 0 {
 				after := v.at(v.closing(j) + 1)
-				return t.is("(") && (after.is("=>") || after.is("{")) || !t.is("(") && (after.is("=") || after.kind == name && after.text == "of") || v.at(j-1).kind == name && (v.at(j-1).text == "catch" || v.at(j-1).text == "function")
+				return t.is("(") && (after.is("=>", "{")) || !t.is("(") && (after.is("=") || after.word("of")) || v.at(j-1).word("catch", "function")
 			}
 		}
 	}
@@ -374,14 +388,14 @@ func (v *prover) parameterOf(i int) bool {
 func (v *prover) used(m string, i, j int) {
 	about := v.at(j).is(".") && v.sets["about"][v.at(j+1).text]
 	alone := v.at(i-1).kind == line && v.at(j).kind == line
-	if v.sets["library"][m] || strings.HasPrefix(m, "/") || strings.Contains(m, "..") || strings.Trim(m, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@/._-") != "" || !about && !alone && (!v.assigned(m, i) || v.at(j).kind == sign && !v.at(j).is(",") && !v.at(j).is(")")) {
+	if v.sets["library"][m] || strings.HasPrefix(m, "/") || strings.Contains(m, "..") || strings.Trim(m, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@/._-") != "" || !about && !alone && (!v.assigned(m, i) || v.at(j).kind == sign && !v.at(j).is(",", ")")) {
 		v.unproven(m)
 	}
 }
 
 // assigned says whether a module that is loaded at i becomes what a name stands for.
 func (v *prover) assigned(m string, i int) bool {
-	if v.at(i-1).kind == name && v.at(i-1).text == "await" {
+	if v.at(i - 1).word("await") {
 		i--
 	}
 	return v.at(i-1).is("=") && (v.alias[v.at(i-2).text] == m || v.at(i-2).is("}") && v.declared(v.opening(i-2)-1))
@@ -390,7 +404,7 @@ func (v *prover) assigned(m string, i int) bool {
 // declared says whether a declaration begins at i.
 func (v *prover) declared(i int) bool {
 	t := v.at(i)
-	return t.kind == name && (t.text == "const" || t.text == "let" || t.text == "var")
+	return t.word("const", "let", "var")
 }
 
 // inClass says whether i is in the body of a class, where this is one of its objects.
@@ -442,35 +456,13 @@ func (v *prover) local(n string) bool {
 // reached judges what is reached from a module, whose name ends at j.
 func (v *prover) reached(i, j int, path []string) int {
 	from := j
-	for (v.at(j+1).is(".") || v.at(j+1).is("?.")) && v.at(j+2).kind == name {
+	for (v.at(j+1).is(".", "?.")) && v.at(j+2).kind == name {
 		path = append(path, v.at(j+2).text)
 		j += 2
 	}
 	whole := strings.Join(path, ".")
-	if v.at(j + 1).is("(") {
-		args := v.args(j + 1)
-		first := []token(nil)
-		if len(args) > 0 {
-			first = args[0]
-		}
-		switch {
-		case v.sets["writes"][whole]:
-			v.writing(whole, first)
-			return j
-		case v.sets["reads"][whole]:
-			for _, a := range args[min(1, len(args)):] {
-				if len(a) != 1 && !function(a) && !a[0].is("{") || len(a) == 1 && a[0].kind == name && !v.defined[a[0].text] {
-					v.unproven(whole)
-				}
-				for _, t := range a {
-					if t.kind == name && strings.HasPrefix(t.text, "flag") || t.is("[") && a[0].is("{") || t.is("...") {
-						v.unproven(whole)
-					}
-				}
-			}
-			v.reading(first)
-			return j
-		}
+	if v.at(j+1).is("(") && v.usesFile(whole, v.args(j+1)) {
+		return j
 	}
 	ok, used := v.resolve(path)
 	switch {
@@ -491,12 +483,39 @@ func (v *prover) reached(i, j int, path []string) int {
 		for _, m := range path[1:] {
 			v.property(m, j)
 		}
-	case from == j && v.at(j+1).is("=") && v.requires(v.toks[i].text), from == j && v.local(v.toks[i].text) && !v.at(j+1).is("[") && !v.at(j+1).is("(") && !v.requires(v.toks[i].text):
+	case from == j && v.at(j+1).is("=") && v.requires(v.toks[i].text), from == j && v.local(v.toks[i].text) && !v.at(j+1).is("[", "(") && !v.requires(v.toks[i].text):
 	case len(path) > 1 && used == 0 && v.sets["about"][path[len(path)-1]]:
 	default:
 		v.unproven(whole)
 	}
 	return j
+}
+
+// usesFile judges a function of a file, and says whether this is one.
+func (v *prover) usesFile(whole string, args [][]token) bool {
+	first := []token(nil)
+	if len(args) > 0 {
+		first = args[0]
+	}
+	switch {
+	case v.sets["writes"][whole]:
+		v.writing(whole, first)
+		return true
+	case !v.sets["reads"][whole]:
+		return false
+	}
+	for _, a := range args[min(1, len(args)):] {
+		if len(a) != 1 && !function(a) && !a[0].is("{") || len(a) == 1 && a[0].kind == name && !v.defined[a[0].text] {
+			v.unproven(whole)
+		}
+		for _, t := range a {
+			if t.kind == name && strings.HasPrefix(t.text, "flag") || t.is("[") && a[0].is("{") || t.is("...") {
+				v.unproven(whole)
+			}
+		}
+	}
+	v.reading(first)
+	return true
 }
 
 // requires says whether a name was given a module by the program itself.
@@ -546,7 +565,7 @@ func (v *prover) defines(m string) bool {
 		switch {
 		case method, given:
 			found = true
-		case w.at(i-1).is(".") && (w.at(i+1).is("(") || w.at(i+1).is(".")), w.at(i - 1).is("?."):
+		case w.at(i-1).is(".") && (w.at(i+1).is("(", ".")), w.at(i - 1).is("?."):
 		default:
 			return false
 		}
@@ -570,13 +589,13 @@ func (v *prover) callback(arg []token) bool {
 // javascriptSign judges calls and properties by what stands before them.
 func (v *prover) javascriptSign(i int) {
 	switch t := v.toks[i]; {
-	case t.text == "(" && (v.at(i-1).is("]") || v.at(i-1).is("?.")) && v.indexed(i-1):
+	case t.text == "(" && (v.at(i-1).is("]", "?.")) && v.indexed(i-1):
 		v.unproven("[…](…)")
 	case t.text == "(" && v.at(i-1).is(")"):
 		if o := v.opening(i - 1); o < 0 || !function(v.toks[o+1:]) || v.operand(o-1) {
 			v.unproven(")(…)")
 		}
-	case t.text == "[" && (v.at(i-1).is("{") || v.at(i-1).is(",")) && (v.at(v.closing(i)+1).is(":") || v.at(v.closing(i)+1).is("(")):
+	case t.text == "[" && (v.at(i-1).is("{", ",")) && (v.at(v.closing(i)+1).is(":", "(")):
 		v.unproven("[…]:") // a key that is computed may be that of what a language calls by itself
 	case t.text == "[" && (v.operand(i-1) || v.at(i-1).is("?.")):
 		end := v.closing(i)
@@ -587,7 +606,7 @@ func (v *prover) javascriptSign(i int) {
 		case len(in) == 1 && in[0].kind == number, len(in) == 3 && in[1].kind == sign && in[2].kind == number && strings.Contains("+-*", in[1].text):
 		default:
 			root := i - 1
-			if v.at(root).kind == name && v.at(root-1).kind == name && v.at(root-1).text == "new" || (v.at(end+1).is("[") || v.at(end+1).is("?.")) && v.computed(end+1) {
+			if v.at(root).kind == name && v.at(root-1).kind == name && v.at(root-1).text == "new" || (v.at(end+1).is("[", "?.")) && v.computed(end+1) {
 				v.unproven("[" + in0(in) + "…]")
 			}
 		}
@@ -606,7 +625,7 @@ func (v *prover) computed(i int) bool {
 	if v.at(i).is("?.") {
 		i++
 	}
-	return v.at(i).is("[") && !(v.at(i+1).kind == number && v.at(i+2).is("]")) && !(v.at(i+1).kind == text && v.at(i+2).is("]"))
+	return v.at(i).is("[") && (v.at(i+1).kind != number && v.at(i+1).kind != text || !v.at(i+2).is("]"))
 }
 
 // indexed says whether the bracket that closes at i is that of an index.

@@ -1,6 +1,7 @@
 package inline
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,7 +29,15 @@ type token struct {
 	quote byte // that of a string, where it matters
 }
 
-func (t token) is(s string) bool { return (t.kind == sign || t.kind == line) && t.text == s }
+// is says whether a token is one of some operators, or ends a line.
+func (t token) is(signs ...string) bool {
+	return (t.kind == sign || t.kind == line) && oneOf(t.text, signs...)
+}
+
+// word says whether a token is one of some names.
+func (t token) word(names ...string) bool { return t.kind == name && oneOf(t.text, names...) }
+
+func oneOf(s string, list ...string) bool { return slices.Contains(list, s) }
 
 // A lexer reads one program. It stops at the first thing of which it is not sure how the language would read it, so that
 // what it takes for the content of a string is never code.
@@ -37,8 +46,7 @@ type lexer struct {
 	s        string
 	i        int
 	out      []token
-	open     []int // the open brackets, as indices in out
-	before   []int // for each open bracket, the index of the token before it
+	open     []int // for each open bracket, the index of the token before it
 	deep     int
 	inner    bool // the code is in a string
 	newline  int  // where a line ended since the last token, plus one
@@ -80,7 +88,7 @@ func (l *lexer) endLine(next string) {
 	last := l.last()
 	switch {
 	case last.kind == line, l.language == "perl", l.language == "php", l.language == "lua",
-		last.kind == sign && (last.text == "." || last.text == "," || last.text == "&&" || last.text == "||" || last.text == "?." || last.text == "&." || last.text == "::" || last.text == "->"):
+		last.kind == sign && (oneOf(last.text, ".", ",", "&&", "||", "?.", "&.", "::", "->")):
 		return
 	case l.language == "python":
 		if len(l.open) > 0 || l.inner {
@@ -109,7 +117,9 @@ func (l *lexer) last() token {
 // Operators of two characters that must not be taken for two.
 var twoSigns = setOf("== != <= >= => -> := ** // || && ?? ?. ?-> :: =~ !~ << >> ++ -- .. <=> &. += -= *= /= |= ")
 
-func word(c byte) bool {
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+func letter(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
@@ -135,47 +145,14 @@ func (l *lexer) run(until byte) {
 		case until != 0 && c == until && depth == 0:
 			return
 		case l.comment(), l.quoted(), l.special():
-		case word(c) && (c < '0' || c > '9') || c == '$' && l.language == "javascript":
-			for l.i++; l.i < len(l.s) && (word(l.s[l.i]) || l.s[l.i] == '$' && l.language == "javascript"); l.i++ {
-			}
-			if l.i < len(l.s) && (l.language == "ruby") && (l.s[l.i] == '?' || l.s[l.i] == '!') && !strings.HasPrefix(l.s[l.i+1:], "=") {
-				l.i++
-			}
-			l.add(name, l.s[at:l.i], at)
-		case c >= '0' && c <= '9':
-			for l.i++; l.i < len(l.s) && (word(l.s[l.i]) || l.s[l.i] == '.' && l.i+1 < len(l.s) && l.s[l.i+1] >= '0' && l.s[l.i+1] <= '9'); l.i++ {
-			}
-			l.add(number, l.s[at:l.i], at)
-		case c == '#' && l.language == "javascript", c >= utf8.RuneSelf || c < ' ' || c == '\\' && l.language != "perl" && l.language != "php":
-			l.fail(at) // names of other letters are normalized, or spelled with escapes
+		case letter(c) || c == '$' && l.language == "javascript":
+			l.word(c, at)
+		case l.foreign(c):
+			l.fail(at)
 		default:
-			l.i++
-			if l.i < len(l.s) && twoSigns()[l.s[at:l.i+1]] {
-				l.i++
-			}
-			l.endLine(l.s[at:l.i])
-			switch c {
-			case '(', '[', '{':
-				depth++
-				l.before = append(l.before, len(l.out)-1)
-				l.open = append(l.open, len(l.out))
-			case ')', ']', '}':
-				depth--
-				if depth < 0 {
-					l.fail(at)
-					return
-				}
-			}
-			kind := byte(sign)
-			if c == ';' {
-				kind = line
-			}
-			l.add(kind, l.s[at:l.i], at)
-			if c == ')' || c == ']' || c == '}' {
-				n := len(l.open) - 1
-				l.open, l.before = l.open[:n], append(l.before[:n:n], l.before[n])
-				l.closed(c, l.before[n])
-				l.before = l.before[:n]
+			if depth += l.operator(c, at); depth < 0 {
+				l.fail(at)
+				return
 			}
 		}
 	}
@@ -183,6 +160,54 @@ func (l *lexer) run(until byte) {
 		l.fail(max(0, len(l.s)-40))
 	}
 	l.endLine("")
+}
+
+// foreign says whether a character is one outside of strings that languages read in more than one way: names of other letters
+// are normalized, or spelled with escapes.
+func (l *lexer) foreign(c byte) bool {
+	return c == '#' && l.language == "javascript" || c >= utf8.RuneSelf || c < ' ' || c == '\\' && l.language != "perl" && l.language != "php"
+}
+
+// word reads a name or a number.
+func (l *lexer) word(c byte, at int) {
+	if digit(c) {
+		for l.i++; l.i < len(l.s) && (letter(l.s[l.i]) || l.s[l.i] == '.' && l.i+1 < len(l.s) && digit(l.s[l.i+1])); l.i++ {
+		}
+		l.add(number, l.s[at:l.i], at)
+		return
+	}
+	for l.i++; l.i < len(l.s) && (letter(l.s[l.i]) || l.s[l.i] == '$' && l.language == "javascript"); l.i++ {
+	}
+	if l.i < len(l.s) && l.language == "ruby" && (l.s[l.i] == '?' || l.s[l.i] == '!') && !strings.HasPrefix(l.s[l.i+1:], "=") {
+		l.i++
+	}
+	l.add(name, l.s[at:l.i], at)
+}
+
+// operator reads an operator or a bracket, and returns by how much brackets nest deeper after it.
+func (l *lexer) operator(c byte, at int) (deeper int) {
+	l.i++
+	if l.i < len(l.s) && twoSigns()[l.s[at:l.i+1]] {
+		l.i++
+	}
+	l.endLine(l.s[at:l.i])
+	kind := byte(sign)
+	switch c {
+	case ';':
+		kind = line
+	case '(', '[', '{':
+		deeper = 1
+		l.open = append(l.open, len(l.out)-1)
+	case ')', ']', '}':
+		deeper = -1
+		if n := len(l.open) - 1; n >= 0 {
+			before := l.open[n]
+			l.open = l.open[:n]
+			defer func() { l.closed(c, before) }()
+		}
+	}
+	l.add(kind, l.s[at:l.i], at)
+	return deeper
 }
 
 // format reads what follows the colon in the braces of Python's strings: text, with code in braces of its own.
@@ -222,7 +247,7 @@ func (l *lexer) closed(c byte, before int) {
 func (l *lexer) lineStart() {
 	rest := l.s[l.i:]
 	switch {
-	case l.language == "perl" && len(rest) > 1 && rest[0] == '=' && word(rest[1]):
+	case l.language == "perl" && len(rest) > 1 && rest[0] == '=' && letter(rest[1]):
 		l.fail(l.i)
 	case l.language == "ruby" && strings.HasPrefix(rest, "=begin"):
 		l.fail(l.i)
@@ -480,44 +505,51 @@ func (l *lexer) str(at, from int, opening, closing byte, codes, escapes bool) {
 			depth--
 			b.WriteByte(c)
 			j++
-		case codes && l.language == "ruby" && (strings.HasPrefix(l.s[j:], "#@") || strings.HasPrefix(l.s[j:], "#$")):
-			t.lit = false
-			j += 2
-		case codes && l.begins(j) > 0:
-			t.lit = false
-			if j = l.code(&t, j+l.begins(j), '}'); j < 0 {
+		case codes && l.inserts(&t, &j):
+			if j < 0 {
 				return
 			}
-		case codes && l.language == "php" && (c == '{' && strings.HasPrefix(l.s[j:], "{$") || strings.HasPrefix(l.s[j:], "${")):
-			end := strings.IndexByte(l.s[j:], '}')
-			if end < 0 || strings.ContainsAny(l.s[j:j+end], "()`") || c == '$' {
-				l.fail(j)
-				return
-			}
-			t.lit = false
-			j += end + 1
-		case codes && l.language == "php" && c == '$':
-			t.lit = false
-			j++
-		case codes && l.language == "perl" && (c == '$' || c == '@') && j+1 < len(l.s):
-			t.lit = false
-			if strings.IndexByte("{$&", l.s[j+1]) >= 0 && !plainBraces(l.s[j+1:]) {
-				l.fail(j)
-				return
-			}
-			j++
-		case codes && l.language == "perl" && !t.lit && (c == '[' || c == '{'):
-			if !plainIndex(l.s[j:]) {
-				l.fail(j)
-				return
-			}
-			b.WriteByte(c)
-			j++
 		default:
 			b.WriteByte(c)
 			j++
 		}
 	}
+}
+
+// inserts reads what is put into a string at j: a variable, or code. It says whether there is any, and sets j to -1 where it is
+// not sure.
+func (l *lexer) inserts(t *token, j *int) bool {
+	rest := l.s[*j:]
+	next := byte(0)
+	if len(rest) > 1 {
+		next = rest[1]
+	}
+	sure, skip := true, 1
+	switch c := rest[0]; {
+	case l.language == "ruby" && c == '#' && (next == '@' || next == '$'):
+		skip = 2
+	case l.begins(*j) > 0:
+		t.lit = false
+		*j = l.code(t, *j+l.begins(*j), '}')
+		return true
+	case l.language == "php" && (c == '{' && next == '$' || c == '$' && next == '{'):
+		end := strings.IndexByte(rest, '}')
+		sure, skip = end >= 0 && !strings.ContainsAny(rest[:end+1], "()`") && c != '$', end+1
+	case l.language == "php" && c == '$':
+	case l.language == "perl" && (c == '$' || c == '@') && next != 0:
+		sure = strings.IndexByte("{$&", next) < 0 || plainBraces(rest[1:])
+	case l.language == "perl" && !t.lit && (c == '[' || c == '{'):
+		sure = plainIndex(rest)
+	default:
+		return false
+	}
+	if t.lit = false; !sure {
+		l.fail(*j)
+		*j = -1
+		return true
+	}
+	*j += skip
+	return true
 }
 
 // begins is how long the mark is that begins code in a string, at a position; 0 where none does.
@@ -538,18 +570,18 @@ func plainIndex(s string) bool {
 	return strings.Trim(in, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_,") == ""
 }
 
-// plainPattern says whether the variables in a pattern of Perl have only plain indices, or none.
-func plainPattern(s string) bool {
+// plainVariables says whether the variables in a pattern of Perl have only plain indices, or none.
+func plainVariables(s string) bool {
 	for i := 0; i+1 < len(s); i++ {
 		if s[i] == '\\' {
 			i++
 			continue
 		}
-		if s[i] != '$' && s[i] != '@' || !word(s[i+1]) && s[i+1] != ':' {
+		if s[i] != '$' && s[i] != '@' || !letter(s[i+1]) && s[i+1] != ':' {
 			continue
 		}
 		j := i + 1
-		for j < len(s) && (word(s[j]) || s[j] == ':') {
+		for j < len(s) && (letter(s[j]) || s[j] == ':') {
 			j++
 		}
 		for j < len(s) && (s[j] == '[' || s[j] == '{') {
@@ -566,7 +598,7 @@ func plainPattern(s string) bool {
 func plainBraces(s string) bool {
 	s = strings.TrimLeft(s, "$")
 	if !strings.HasPrefix(s, "{") {
-		return s == "" || word(s[0]) || s[0] == '&' || s[0] == ' ' || s[0] == '"'
+		return s == "" || letter(s[0]) || s[0] == '&' || s[0] == ' ' || s[0] == '"'
 	}
 	end := strings.IndexByte(s, '}')
 	return end > 0 && strings.Trim(s[1:end], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") == ""
@@ -621,7 +653,7 @@ func (l *lexer) slash() bool {
 		next = l.s[l.i+1]
 	}
 	spaced := l.i > 0 && strings.IndexByte(" \t\n", l.s[l.i-1]) >= 0
-	keyword := prev.kind == name && startsPattern()[l.language][prev.text] && !(len(l.out) > 1 && l.out[len(l.out)-2].kind == sign && strings.Contains("$@%&.->::?.", l.out[len(l.out)-2].text))
+	keyword := prev.kind == name && startsPattern()[l.language][prev.text] && (len(l.out) < 2 || l.out[len(l.out)-2].kind != sign || !strings.Contains("$@%&.->::?.", l.out[len(l.out)-2].text))
 	switch {
 	case prev.kind == number, prev.kind == text, prev.kind == pattern, prev.is("]"), prev.is(")") && !prev.lit:
 		return false // divides
@@ -658,61 +690,23 @@ var (
 // regex reads a pattern up to its end, and its flags. What it holds is no code, except where a language allows it.
 func (l *lexer) regex(at, from int, opening, closing byte, substitute bool) {
 	l.endLine(l.s[at : at+1])
-	class, depth, j := false, 0, from
-	var replacement [2]int
-	for ; ; j++ {
-		if j >= len(l.s) || l.s[j] == '\n' && l.language != "perl" && l.language != "ruby" {
-			l.fail(at)
-			return
-		}
-		switch c := l.s[j]; {
-		case c == '\\':
-			j++
-		case c == '[' && l.language != "perl" && closing == '/' && l.language != "ruby":
-			class = true
-		case c == ']':
-			class = false
-		case opening != closing && c == opening:
-			depth++
-		case opening != closing && c == closing && depth > 0:
-			depth--
-		case c == closing && !class:
-			goto end
-		}
-	}
-end:
-	body := l.s[from:j]
-	if strings.Contains(body, "(?{") || strings.Contains(body, "(??{") || strings.Contains(body, "@{") || strings.Contains(body, "${") && !plainBraces(body[strings.Index(body, "${")+1:]) || l.language == "ruby" && strings.Contains(body, "#{") ||
-		l.language == "perl" && (strings.Contains(body, "$") && strings.Contains(body, "->") || !plainPattern(body)) {
+	j := l.patternEnd(from, opening, closing)
+	if j < 0 || !l.plainPattern(l.s[from:j]) {
 		l.fail(at)
 		return
 	}
+	var replacement [2]int
 	end := j + 1
 	if substitute {
-		if opening != closing {
-			for end < len(l.s) && strings.IndexByte(" \t\n", l.s[end]) >= 0 {
-				end++
-			}
-			if end >= len(l.s) || l.s[end] != opening {
-				l.fail(at)
-				return
-			}
-			end++
-		}
-		n, second := len(l.out), end
-		l.str(at, end, opening, closing, false, true)
-		if l.failed != "" {
+		if replacement, end = l.second(at, end, opening, closing); l.failed != "" {
 			return
 		}
-		l.out = l.out[:n]
-		end = l.i
-		replacement = [2]int{second, end - 1}
 	}
 	flags := end
-	for end < len(l.s) && word(l.s[end]) {
+	for end < len(l.s) && letter(l.s[end]) {
 		end++
 	}
-	t := token{kind: pattern, text: body, at: at}
+	t := token{kind: pattern, text: l.s[from:j], at: at}
 	switch f := l.s[flags:end]; {
 	case l.language == "perl" && strings.Trim(f, "msixpodualngcre") != "" || strings.Count(f, "e") > 1:
 		l.fail(at)
@@ -725,6 +719,64 @@ end:
 	}
 	l.i = end
 	l.out = append(l.out, t)
+}
+
+// patternEnd is where a pattern ends; -1 where it does not.
+func (l *lexer) patternEnd(from int, opening, closing byte) int {
+	class, depth := false, 0
+	classes := closing == '/' && l.language != "perl" && l.language != "ruby"
+	for j := from; j < len(l.s) && (l.s[j] != '\n' || l.language == "perl" || l.language == "ruby"); j++ {
+		switch c := l.s[j]; {
+		case c == '\\':
+			j++
+		case c == '[' && classes:
+			class = true
+		case c == ']':
+			class = false
+		case opening != closing && c == opening:
+			depth++
+		case opening != closing && c == closing && depth > 0:
+			depth--
+		case c == closing && !class:
+			return j
+		}
+	}
+	return -1
+}
+
+// plainPattern says whether a pattern holds no code.
+func (l *lexer) plainPattern(body string) bool {
+	if _, rest, ok := strings.Cut(body, "${"); ok && !plainBraces("{"+rest) {
+		return false
+	}
+	switch l.language {
+	case "ruby":
+		return !strings.Contains(body, "#{")
+	case "perl":
+		return !strings.Contains(body, "(?{") && !strings.Contains(body, "(??{") && !strings.Contains(body, "@{") &&
+			(!strings.Contains(body, "$") || !strings.Contains(body, "->")) && plainVariables(body)
+	}
+	return true
+}
+
+// second reads what a pattern is replaced by, and returns where it begins and ends, and what follows it.
+func (l *lexer) second(at, end int, opening, closing byte) (where [2]int, after int) {
+	if opening != closing {
+		for end < len(l.s) && space(l.s[end]) {
+			end++
+		}
+		if end >= len(l.s) || l.s[end] != opening {
+			l.fail(at)
+			return where, end
+		}
+		end++
+	}
+	n := len(l.out)
+	if l.str(at, end, opening, closing, false, true); l.failed != "" {
+		return where, end
+	}
+	l.out = l.out[:n]
+	return [2]int{end, l.i - 1}, l.i
 }
 
 // replacement reads what a pattern is replaced by: code, or a string that may hold variables.
@@ -757,27 +809,12 @@ func (l *lexer) special() bool {
 		return l.rubySpecial(rest, prev)
 	}
 	switch c := rest[0]; {
-	case strings.HasPrefix(rest, "<<") && len(rest) > 2 && (word(rest[2]) && rest[2] > '9' || strings.IndexByte("\"'~`", rest[2]) >= 0):
+	case strings.HasPrefix(rest, "<<") && len(rest) > 2 && (letter(rest[2]) && rest[2] > '9' || strings.IndexByte("\"'~`", rest[2]) >= 0):
 		l.fail(l.i)
 		return true
-	case (c == '$' || c == '@') && len(rest) > 1 && strings.IndexByte("_!@/,;.&0\\|\"^+-<>()[]?:'`~#=", rest[1]) >= 0 && !(rest[1] == '_' && len(rest) > 2 && word(rest[2])) && c == '$' ||
-		strings.HasPrefix(rest, "$$") && (len(rest) == 2 || !word(rest[2]) && rest[2] != '{'):
-		if strings.HasPrefix(rest, "$$") && len(rest) > 2 && strings.IndexByte(" ;,)\n", rest[2]) < 0 {
-			l.fail(l.i)
-			return true
-		}
-		if rest[1] == '#' { // the last index of an array
-			l.add(sign, "$", l.i)
-			l.i += 2
-			return true
-		}
-		l.add(number, rest[:2], l.i)
-		l.i += 2
-		if rest[1] == '^' {
-			l.i++
-		}
+	case c == '$' && l.perlVariable(rest):
 		return true
-	case c == '<' && (prev.kind == sign && !prev.is(")") && !prev.is("]") && !prev.is("}") || prev.kind == line || prev.is("(") || prev.kind == name && startsPattern()[l.language][prev.text]):
+	case c == '<' && (prev.kind == sign && !prev.is(")", "]", "}") || prev.kind == line || prev.is("(") || prev.kind == name && startsPattern()[l.language][prev.text]):
 		end := strings.IndexByte(rest, '>')
 		if end < 0 || strings.Trim(rest[1:end], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$0123456789") != "" {
 			l.fail(l.i)
@@ -786,10 +823,41 @@ func (l *lexer) special() bool {
 		l.add(number, rest[:end+1], l.i) // a line of a file that is open
 		l.i += end + 1
 		return true
-	case strings.IndexByte("qmsty", c) >= 0 && (l.i == 0 || !word(l.s[l.i-1])) && strings.IndexByte("$@%&:>", before(l.s, l.i)) < 0:
+	case strings.IndexByte("qmsty", c) >= 0 && (l.i == 0 || !letter(l.s[l.i-1])) && strings.IndexByte("$@%&:>", before(l.s, l.i)) < 0:
 		return l.perlQuote(rest)
 	}
 	return false
+}
+
+// perlVariable reads a variable whose name is a sign.
+func (l *lexer) perlVariable(rest string) bool {
+	after := byte(' ')
+	if len(rest) > 2 {
+		after = rest[2]
+	}
+	switch {
+	case rest == "$":
+		return false
+	case rest[1] == '$': // the number of the process, or what a variable refers to
+		if letter(after) || after == '{' {
+			return false
+		}
+		if strings.IndexByte(" ;,)\n", after) < 0 {
+			l.fail(l.i)
+			return true
+		}
+	case rest[1] == '_' && letter(after), strings.IndexByte("_!@/,;.&0\\|\"^+-<>()[]?:'`~#=", rest[1]) < 0:
+		return false
+	case rest[1] == '#': // the last index of an array
+		l.add(sign, "$", l.i)
+		l.i += 2
+		return true
+	}
+	l.add(number, rest[:2], l.i)
+	if l.i += 2; rest[1] == '^' {
+		l.i++
+	}
+	return true
 }
 
 func before(s string, i int) byte {
@@ -802,7 +870,7 @@ func before(s string, i int) byte {
 func (l *lexer) perlQuote(rest string) bool {
 	for _, op := range []string{"qq", "qw", "qr", "qx", "tr", "q", "m", "s", "y"} {
 		after, ok := strings.CutPrefix(rest, op)
-		if !ok || after == "" || word(after[0]) {
+		if !ok || after == "" || letter(after[0]) {
 			continue
 		}
 		if strings.IndexByte("\t\n\r\f\v", after[0]) >= 0 || before(l.s, l.i) == '-' {
@@ -814,7 +882,7 @@ func (l *lexer) perlQuote(rest string) bool {
 			skipped++
 		}
 		after = after[skipped:]
-		if after == "" || strings.HasPrefix(after, "=>") || after[0] == '}' || after[0] == ';' || after[0] == ',' || after[0] == ')' || after[0] == '=' || skipped > 0 && (word(after[0]) || after[0] == '#') {
+		if after == "" || strings.HasPrefix(after, "=>") || after[0] == '}' || after[0] == ';' || after[0] == ',' || after[0] == ')' || after[0] == '=' || skipped > 0 && (letter(after[0]) || after[0] == '#') {
 			return false
 		}
 		opening, closing := after[0], after[0]
@@ -868,57 +936,76 @@ func (l *lexer) transliterate(at, from int, opening, closing byte) {
 }
 
 func (l *lexer) rubySpecial(rest string, prev token) bool {
-	operand := prev.kind == number || prev.kind == text || prev.is(")") || prev.is("]") || prev.is("}")
+	next := byte(' ')
+	if len(rest) > 1 {
+		next = rest[1]
+	}
+	operand := prev.kind == number || prev.kind == text || prev.is(")", "]", "}")
 	switch c := rest[0]; {
-	case strings.HasPrefix(rest, "<<") && len(rest) > 2 && (word(rest[2]) && rest[2] > '9' || strings.IndexByte("~-\"'`", rest[2]) >= 0) && !operand:
+	case strings.HasPrefix(rest, "<<") && len(rest) > 2 && (letter(rest[2]) && rest[2] > '9' || strings.IndexByte("~-\"'`", rest[2]) >= 0) && !operand:
 		l.fail(l.i)
 		return true
-	case c == '%' && len(rest) > 2 && !operand && (prev.kind != name || prev.kind == name && !strings.HasPrefix(rest, "% ")):
-		op, from := rest[1], l.i+2
-		if strings.IndexByte("wWiIqQr", op) < 0 || word(rest[2]) || rest[2] == ' ' {
-			l.fail(l.i)
-			return true
-		}
-		from++
-		opening, closing := rest[2], rest[2]
-		if k := strings.IndexByte("([{<", opening); k >= 0 {
-			closing = ")]}>"[k]
-		}
-		if op == 'r' {
-			l.regex(l.i, from, opening, closing, false)
-		} else {
-			l.str(l.i, from, opening, closing, op == 'Q' || op == 'W' || op == 'I', false)
-		}
+	case c == '%' && len(rest) > 2 && !operand && (prev.kind != name || !strings.HasPrefix(rest, "% ")):
+		l.rubyPercent(rest)
 		return true
-	case c == '?' && len(rest) > 1 && !operand && (prev.kind != name || space(before(l.s, l.i)) && !space(rest[1])):
+	case c == '?' && !operand && (prev.kind != name || space(before(l.s, l.i)) && !space(next)):
 		l.fail(l.i)
 		return true
-	case c == ':' && len(rest) > 1 && (word(rest[1]) && rest[1] > '9') && !strings.HasPrefix(rest, "::") && !(prev.kind == name && !space(before(l.s, l.i))):
-		end := 1
-		for end < len(rest) && (word(rest[end]) || strings.IndexByte("?!=", rest[end]) >= 0 && end+1 < len(rest) && !word(rest[end+1])) {
-			end++
-		}
-		l.add(name, rest[:end], l.i) // a symbol keeps its colon
-		l.i += end
+	case c == ':' && letter(next) && !digit(next) && (prev.kind != name || space(before(l.s, l.i))):
+		l.symbol(rest)
 		return true
 	case c == '$' && len(rest) > 1:
-		end := 2
-		for end < len(rest) && word(rest[1]) && word(rest[end]) {
-			end++
-		}
-		l.add(name, rest[:end], l.i)
-		l.i += end
+		l.sigiled(name, 2, letter(next))
 		return true
 	case c == '@':
-		end := 1
-		for end < len(rest) && (word(rest[end]) || rest[end] == '@') {
-			end++
-		}
-		l.add(number, rest[:end], l.i)
-		l.i += end
+		l.sigiled(number, 1+btoi(strings.HasPrefix(rest, "@@")), true)
 		return true
 	}
 	return false
+}
+
+// symbol reads the name of a method or a key, which keeps its colon.
+func (l *lexer) symbol(rest string) {
+	end := 1
+	for end < len(rest) && (letter(rest[end]) || strings.IndexByte("?!=", rest[end]) >= 0 && end+1 < len(rest) && !letter(rest[end+1])) {
+		end++
+	}
+	l.add(name, rest[:end], l.i)
+	l.i += end
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// sigiled reads a variable that begins with a sign: some characters, and more where its name is a word.
+func (l *lexer) sigiled(kind byte, first int, isWord bool) {
+	end := min(l.i+first, len(l.s))
+	for end < len(l.s) && isWord && letter(l.s[end]) {
+		end++
+	}
+	l.add(kind, l.s[l.i:end], l.i)
+	l.i = end
+}
+
+// rubyPercent reads what is quoted after a percent sign.
+func (l *lexer) rubyPercent(rest string) {
+	op, opening, closing := rest[1], rest[2], rest[2]
+	if strings.IndexByte("wWiIqQr", op) < 0 || letter(opening) || opening == ' ' {
+		l.fail(l.i)
+		return
+	}
+	if k := strings.IndexByte("([{<", opening); k >= 0 {
+		closing = ")]}>"[k]
+	}
+	if op == 'r' {
+		l.regex(l.i, l.i+3, opening, closing, false)
+	} else {
+		l.str(l.i, l.i+3, opening, closing, op == 'Q' || op == 'W' || op == 'I', false)
+	}
 }
 
 func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }

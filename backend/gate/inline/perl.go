@@ -6,7 +6,7 @@ import "strings"
 func (v *prover) perl() {
 	v.defined = map[string]bool{}
 	for i, t := range v.toks {
-		if t.kind == name && t.text == "sub" && v.at(i+1).kind == name {
+		if t.word("sub") && v.at(i+1).kind == name {
 			v.defined[v.at(i+1).text] = true
 		}
 	}
@@ -31,17 +31,17 @@ func (v *prover) changed(i int) bool {
 		next = v.at(v.closing(i+1) + 1)
 	}
 	for j := i - 2; j >= i-4; j-- {
-		if t := v.at(j); t.kind == name && (t.text == "push" || t.text == "unshift" || t.text == "splice" || t.text == "for" || t.text == "foreach" || t.text == "map" || t.text == "local" || t.text == "my") || t.is(`\`) {
+		if t := v.at(j); t.word("push", "unshift", "splice", "for", "foreach", "map", "local", "my") || t.is(`\`) {
 			return true
 		}
 	}
-	return next.is("=") || next.is(",") || next.is(")") && v.at(v.closing(i)+1).is("=") || next.kind == sign && strings.HasSuffix(next.text, "=") && next.text != "=="
+	return next.is("=", ",") || next.is(")") && v.at(v.closing(i)+1).is("=") || next.kind == sign && strings.HasSuffix(next.text, "=") && next.text != "=="
 }
 
 // perlOperand says whether a value ends at i.
 func (v *prover) perlOperand(i int) bool {
 	t := v.at(i)
-	return t.kind == number || t.kind == text || t.is(")") || t.is("]") || t.is("}") || t.kind == name && (v.sigil(i) || !v.sets["names"][t.text])
+	return t.kind == number || t.kind == text || t.is(")", "]", "}") || t.kind == name && (v.sigil(i) || !v.sets["names"][t.text])
 }
 
 // sigil says whether a name is that of a variable.
@@ -53,7 +53,7 @@ func (v *prover) sigil(i int) bool {
 func (v *prover) perlSign(i int) {
 	switch t := v.toks[i]; t.text {
 	case "&":
-		if next := v.at(i + 1); !v.perlOperand(i-1) && !(v.at(i-1).is(`\`) && v.defined[next.text]) || !next.space && next.kind != number && !v.at(i-1).is(`\`) {
+		if next := v.at(i + 1); !v.perlOperand(i-1) && (!v.at(i-1).is(`\`) || !v.defined[next.text]) || !next.space && next.kind != number && !v.at(i-1).is(`\`) {
 			v.unproven("&" + v.at(i+1).text)
 		}
 	case "*":
@@ -77,7 +77,7 @@ func (v *prover) perlSign(i int) {
 // perlCalled says whether the braces that end at i are an index or a name, so that a bracket after them calls.
 func (v *prover) perlCalled(i int) bool {
 	o := v.opening(i)
-	return o > 0 && (v.at(o-1).is("->") || v.at(o-1).is("&") || v.at(o-1).is("]") || v.at(o-1).is("}") || v.at(o-1).kind == name && v.sigil(o-1))
+	return o > 0 && (v.at(o-1).is("->", "&", "]", "}") || v.at(o-1).kind == name && v.sigil(o-1))
 }
 
 func (v *prover) perlName(i int) int {
@@ -92,10 +92,7 @@ func (v *prover) perlName(i int) int {
 		return i
 	}
 	if v.at(i - 1).is("->") {
-		of := v.at(i - 2)
-		if !v.sets["methods"][t.text] || t.text == "new" && (of.kind != name || v.sigil(i-2)) || of.kind == text {
-			v.unproven("->" + t.text)
-		}
+		v.perlMethod(i)
 		return i
 	}
 	whole, j := t.text, i
@@ -110,36 +107,43 @@ func (v *prover) perlName(i int) int {
 		return v.perlUse(i)
 	case whole == "open":
 		v.perlOpen(i)
-	case whole == "do" || whole == "eval":
-		if !v.at(i + 1).is("{") {
-			v.unproven(whole + " " + v.at(i+1).text)
-		}
+	case (whole == "do" || whole == "eval") && !v.at(i+1).is("{"):
+		v.unproven(whole + " " + v.at(i+1).text)
 	case whole == "package" && v.at(i+1).kind == name, whole == "sub" && v.at(i+1).kind == name:
 		return i + 1
 	case v.sets["names"][whole], v.sets["handles"][whole], v.defined[whole]:
 	case len(whole) == 1 && v.at(i-1).is("-"): // looks at a file
-	case v.at(i+1).is(":") && v.at(i-1).kind == line, v.at(i-1).kind == name && (v.at(i-1).text == "next" || v.at(i-1).text == "last" || v.at(i-1).text == "redo"): // a label
+	case v.at(i+1).is(":") && v.at(i-1).kind == line, v.at(i-1).word("next", "last", "redo"): // a label
 	case v.handle(whole):
+	case v.exported(whole), v.modules[whole] != nil && v.at(j+1).is("->"):
 	default:
-		if cut := strings.LastIndex(whole, "::"); cut > 0 {
-			if m := v.modules[whole[:cut]]; m != nil && (m[whole[cut+2:]] || m["*"]) {
-				return j
-			}
-		} else if v.imported[whole] {
-			return j
-		}
-		if v.modules[whole] != nil && v.at(j+1).is("->") {
-			return j
-		}
 		v.unproven(whole)
 	}
 	return j
 }
 
+// perlMethod judges the method whose name is at i.
+func (v *prover) perlMethod(i int) {
+	m, of := v.toks[i].text, v.at(i-2)
+	if !v.sets["methods"][m] || m == "new" && (of.kind != name || v.sigil(i-2)) || of.kind == text {
+		v.unproven("->" + m)
+	}
+}
+
+// exported says whether a function is one of a listed module.
+func (v *prover) exported(whole string) bool {
+	cut := strings.LastIndex(whole, "::")
+	if cut < 0 {
+		return v.imported[whole]
+	}
+	m := v.modules[whole[:cut]]
+	return m != nil && (m[whole[cut+2:]] || m["*"])
+}
+
 // perlKey says whether a brace begins the index of a hash.
 func (v *prover) perlKey(i int) bool {
 	p := v.at(i - 1)
-	return p.is("->") || p.is("]") || p.is("}") || p.kind == name && v.sigil(i-1) || p.kind == number
+	return p.is("->", "]", "}") || p.kind == name && v.sigil(i-1) || p.kind == number
 }
 
 // handle says whether the program opens a file by that name.
@@ -148,7 +152,7 @@ func (v *prover) handle(n string) bool {
 		return false
 	}
 	for i, t := range v.toks {
-		if t.kind == name && (t.text == "open" || t.text == "opendir") && (v.at(i+1).text == n || v.at(i+2).text == n) {
+		if t.word("open", "opendir") && (v.at(i+1).text == n || v.at(i+2).text == n) {
 			return true
 		}
 	}
@@ -217,7 +221,7 @@ func (v *prover) perlOpen(i int) {
 func (v *prover) perlStatement(i int) []token {
 	for j := i; j < len(v.toks); j++ {
 		t := v.toks[j]
-		if t.is(";") || t.is("||") || t.kind == name && (t.text == "or" || t.text == "and" || t.text == "if") && !v.sigil(j) {
+		if t.is(";", "||") || t.word("or", "and", "if") && !v.sigil(j) {
 			return v.toks[i:j]
 		}
 	}

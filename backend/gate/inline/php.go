@@ -6,7 +6,7 @@ import "strings"
 func (v *prover) php() {
 	v.defined = map[string]bool{}
 	for i, t := range v.whole {
-		if t.kind == name && (t.text == "function" || t.text == "class" || t.text == "interface" || t.text == "trait" || t.text == "enum") && i+1 < len(v.whole) && v.whole[i+1].kind == name {
+		if t.word("function", "class", "interface", "trait", "enum") && i+1 < len(v.whole) && v.whole[i+1].kind == name {
 			v.defined[strings.ToLower(v.whole[i+1].text)] = true
 		}
 	}
@@ -22,9 +22,9 @@ func (v *prover) php() {
 			} else if v.at(i-1).kind == name && v.at(i-1).text == "new" || v.at(i-1).is("->") || v.at(i-1).is("::") && v.at(i+2).is("(") {
 				v.unproven(v.at(i-1).text + " $" + n.text)
 			}
-		case t.is("(") && (v.at(i-1).is(")") || v.at(i-1).is("]") || v.at(i-1).kind == text || v.at(i-1).is("}") && v.at(v.opening(i-1)-1).is("->")):
+		case t.is("(") && (v.at(i-1).is(")", "]") || v.at(i-1).kind == text || v.at(i-1).is("}") && v.at(v.opening(i-1)-1).is("->")):
 			v.unproven(v.at(i-1).text + "(…)")
-		case t.is("{") && (v.at(i-1).is("->") || v.at(i-1).is("::")), t.is(`\`):
+		case t.is("{") && (v.at(i-1).is("->", "::")), t.is(`\`):
 			v.unproven(v.at(i-1).text + t.text)
 		}
 	}
@@ -36,39 +36,47 @@ func (v *prover) phpName(i int) {
 	switch prev := v.at(i - 1); {
 	case prev.is("$"), prev.is("->"), prev.is("?->"), prev.is("::") && v.at(i-2).kind == name:
 		return
-	case prev.kind == name && (prev.text == "function" || prev.text == "class" || prev.text == "fn"), v.sets["keywords"][n]:
+	case prev.word("function", "class", "fn"), v.sets["keywords"][n]:
 		return
 	case v.sets["never"][n]:
 		v.unproven(t.text)
-	case v.sets["opens"][n] && v.at(i+1).is("("):
-		args := v.args(i + 1)
-		mode, ok := "r", true
-		if len(args) > 1 {
-			mode, ok = v.spelled(args[1])
-		}
-		v.phpFile(n, args, ok && strings.Trim(mode, "rbt") == "")
-	case v.sets["reads"][n] && v.at(i+1).is("("):
-		v.phpFile(n, v.args(i+1), true)
-	case v.sets["writes"][n] && v.at(i+1).is("("):
-		v.phpFile(n, v.args(i+1), false)
-	case v.sets["callbacks"][n] && v.at(i+1).is("("):
-		for _, a := range v.args(i + 1) {
-			if s, ok := v.spelled(a); ok && (v.sets["names"][strings.ToLower(s)] || v.defined[strings.ToLower(s)]) || len(a) > 0 && a[0].kind == name && (a[0].text == "fn" || a[0].text == "function" || a[0].text == "static") {
-				return
-			}
-		}
-		v.unproven(n)
+	case v.at(i+1).is("(") && v.phpUses(n, v.args(i+1)):
 	case v.at(i + 1).is("::"):
 		if !v.sets["classes"][n] && !v.defined[n] {
 			v.unproven(n + "::")
 		}
-	case prev.kind == name && (prev.text == "new" || prev.text == "catch" || prev.text == "extends" || prev.text == "instanceof"):
+	case prev.word("new", "catch", "extends", "instanceof"):
 		if !v.sets["classes"][n] && !v.defined[n] {
 			v.unproven("new " + t.text)
 		}
 	case v.at(i+1).is("(") && !v.sets["names"][n] && !v.defined[n]:
 		v.unproven(t.text + "(…)")
 	}
+}
+
+// phpUses judges a function of a file, or one that calls what it is given, and says whether this is one.
+func (v *prover) phpUses(n string, args [][]token) bool {
+	switch {
+	case v.sets["opens"][n]:
+		mode, ok := "r", true
+		if len(args) > 1 {
+			mode, ok = v.spelled(args[1])
+		}
+		v.phpFile(n, args, ok && strings.Trim(mode, "rbt") == "")
+	case v.sets["reads"][n], v.sets["writes"][n]:
+		v.phpFile(n, args, v.sets["reads"][n])
+	case v.sets["callbacks"][n]:
+		for _, a := range args {
+			s, ok := v.spelled(a)
+			if s = strings.ToLower(s); ok && (v.sets["names"][s] || v.defined[s]) || a[0].word("fn", "function", "static") {
+				return true
+			}
+		}
+		v.unproven(n)
+	default:
+		return false
+	}
+	return true
 }
 
 // phpFile judges a function of a file: its path has to be spelled out, for PHP opens addresses and more by names as well.
@@ -78,7 +86,7 @@ func (v *prover) phpFile(what string, args [][]token, read bool) {
 		return
 	}
 	s, ok := v.spelled(args[0])
-	if scheme, _, is := strings.Cut(s, "://"); is && ok && !(read && scheme == "php" && (s == "php://stdin" || s == "php://input")) {
+	if scheme, _, is := strings.Cut(s, "://"); is && ok && (!read || s != "php://stdin" && s != "php://input") {
 		if !read || scheme != "http" && scheme != "https" || len(args) > 1 {
 			v.unproven(s)
 			return
@@ -100,7 +108,7 @@ func (v *prover) phpFile(what string, args [][]token, read bool) {
 // lua proves a program in Lua. All that acts is reached from names that are there when it begins.
 func (v *prover) lua() {
 	for i, t := range v.toks {
-		if t.kind != name || v.at(i-1).is(".") || v.at(i-1).is(":") || v.sets["keywords"][t.text] {
+		if t.kind != name || v.at(i-1).is(".", ":") || v.sets["keywords"][t.text] {
 			continue
 		}
 		whole := t.text

@@ -51,7 +51,7 @@ func plainCoding(program string) bool {
 				continue
 			}
 			name := strings.TrimLeft(after[1:], " \t")
-			if end := strings.IndexFunc(name, func(r rune) bool { return r != '-' && r != '.' && (r > 'z' || !word(byte(r))) }); end >= 0 {
+			if end := strings.IndexFunc(name, func(r rune) bool { return r != '-' && r != '.' && (r > 'z' || !letter(byte(r))) }); end >= 0 {
 				name = name[:end]
 			}
 			switch strings.ToLower(name) {
@@ -80,7 +80,7 @@ func (v *prover) pythonImports() {
 		if t.kind != name || v.at(i-1).is(".") {
 			continue
 		}
-		end := i + 1
+		var end int
 		switch {
 		case t.text == "import" && v.at(i+1).kind == name:
 			for j := i + 1; ; j++ {
@@ -88,7 +88,7 @@ func (v *prover) pythonImports() {
 				m, j = v.dotted(j)
 				as := strings.Split(m, ".")[0]
 				target := as
-				if v.at(j).kind == name && v.at(j).text == "as" {
+				if v.at(j).word("as") {
 					as, target = v.at(j+1).text, m
 					j += 2
 				}
@@ -112,7 +112,7 @@ func (v *prover) pythonImports() {
 				}
 				as := v.toks[j].text
 				full := m + "." + as
-				if v.at(j+1).kind == name && v.at(j+1).text == "as" && j+2 < end {
+				if v.at(j+1).word("as") && j+2 < end {
 					as = v.toks[j+2].text
 					j += 2
 				}
@@ -131,7 +131,7 @@ func (v *prover) pythonImports() {
 func (v *prover) fromImport(i int) int {
 	for j := i + 1; j < len(v.toks) && j < i+30; j++ {
 		t := v.toks[j]
-		if t.kind == name && t.text == "import" {
+		if t.word("import") {
 			if v.at(j + 1).is("(") {
 				return v.closing(j+1) + 1
 			}
@@ -185,7 +185,7 @@ func (v *prover) pythonConstants() map[string]string {
 			if s, ok := v.spelled(statement(v.toks[i+2:])); ok {
 				values[t.text] = s
 			}
-		case next.is(".") && !(prev.kind == name && (prev.text == "for" || prev.text == "as")) && !prev.is("*") && !prev.is("["), v.argument(i):
+		case next.is(".") && !(prev.word("for", "as")) && !prev.is("*", "["), v.argument(i):
 		default:
 			other[t.text] = true
 		}
@@ -201,14 +201,14 @@ func (v *prover) pythonConstants() map[string]string {
 
 // argument says whether the name at i is a whole argument of a call.
 func (v *prover) argument(i int) bool {
-	if next := v.at(i + 1); !next.is(",") && !next.is(")") {
+	if next := v.at(i + 1); !next.is(",", ")") {
 		return false
 	}
 	prev := v.at(i - 1)
-	if prev.is("=") && v.at(i-2).kind == name && (v.at(i-3).is("(") || v.at(i-3).is(",")) {
+	if prev.is("=") && v.at(i-2).kind == name && (v.at(i-3).is("(", ",")) {
 		prev = v.at(i - 3)
 	}
-	if !prev.is("(") && !prev.is(",") {
+	if !prev.is("(", ",") {
 		return false
 	}
 	depth := 0
@@ -225,7 +225,7 @@ func (v *prover) argument(i int) bool {
 		case t.is("("):
 			if depth--; depth < 0 {
 				f := v.at(j - 1)
-				return (f.kind == name && !v.sets["keywords"][f.text] || f.is(")") || f.is("]")) && v.at(j-2).text != "def" && v.at(j-2).text != "class" && v.at(j-2).text != "function" && !v.at(v.closing(j)+1).is("=>") && !v.at(v.closing(j)+1).is("{")
+				return (f.kind == name && !v.sets["keywords"][f.text] || f.is(")", "]")) && v.at(j-2).text != "def" && v.at(j-2).text != "class" && v.at(j-2).text != "function" && !v.at(v.closing(j)+1).is("=>", "{")
 			}
 		}
 	}
@@ -265,7 +265,7 @@ func (v *prover) pythonNames() {
 
 // keyword says whether a name is that of a parameter in a call, or in a definition.
 func (v *prover) keyword(i int) bool {
-	if !v.at(i+1).is("=") || !v.at(i-1).is("(") && !v.at(i-1).is(",") {
+	if !v.at(i+1).is("=") || !v.at(i-1).is("(", ",") {
 		return false
 	}
 	if n := v.toks[i].text; v.sets["keys"][n] || dunder(n) || v.acting(n) && !v.sets["names"][n] {
@@ -285,7 +285,7 @@ func (v *prover) builtin(i int) {
 		args := v.args(i + 1)
 		if full, ok := v.alias[args[0][0].text]; ok && len(args[0]) == 1 {
 			path := append(strings.Split(full, "."), args[1][0].text)
-			if ok, used := v.resolve(path); !ok && !(used == 0 && v.sets["about"][args[1][0].text]) && !v.sets["dunder"][args[1][0].text] {
+			if ok, used := v.resolve(path); !ok && (used != 0 || !v.sets["about"][args[1][0].text]) && !v.sets["dunder"][args[1][0].text] {
 				v.unproven(strings.Join(path, "."))
 			}
 			v.toks[i+2] = token{kind: number, text: "0"}
@@ -299,12 +299,12 @@ func (v *prover) builtin(i int) {
 // asked says whether the type of a value is only asked for its name, compared or shown: called, it makes another value.
 func (v *prover) asked(i int) bool {
 	if !v.at(i + 1).is("(") {
-		return v.at(i-1).is(",") && v.at(i+1).is(")") || v.at(i-1).is(":") || v.at(i-1).is("[") // a type's name in a hint
+		return v.at(i-1).is(",") && v.at(i+1).is(")") && v.at(i-3).is("(") && oneOf(v.at(i-4).text, "isinstance", "issubclass")
 	}
 	end, prev := v.closing(i+1), v.at(i-1)
 	next := v.at(end + 1)
-	return len(v.args(i+1)) > 1 || next.is(".") && (v.at(end+2).text == "__name__" || v.at(end+2).text == "__qualname__") ||
-		next.is("==") || next.is("!=") || next.kind == name && (next.text == "is" || next.text == "in") || prev.kind == name && prev.text == "is" || prev.is("==") || prev.is("!=") ||
+	return len(v.args(i+1)) > 1 || next.is(".") && (oneOf(v.at(end+2).text, "__name__", "__qualname__")) ||
+		next.is("==", "!=") || next.word("is", "in") || prev.kind == name && prev.text == "is" || prev.is("==", "!=") ||
 		prev.is("(") && v.sets["shows"][v.at(i-2).text] || prev.is(",") && v.printed(i) || prev.kind == line && len(v.toks) < len(v.whole)
 }
 
@@ -384,60 +384,11 @@ func (v *prover) imports(i int, full string) int {
 		v.unproven(whole + " =") // then it is no longer what was imported
 		return j
 	}
-	if v.at(j + 1).is("(") {
-		args := v.args(j + 1)
-		first := []token(nil)
-		if len(args) > 0 {
-			first = args[0]
-		}
-		switch {
-		case v.sets["opens"][whole]:
-			v.opens(j, whole, j+1, 1)
-			return j
-		case v.sets["writes"][whole]:
-			v.writing(whole, first)
-			return j
-		case v.sets["fetches"][whole]:
-			v.fetching(whole, args)
-			return j
-		case v.sets["reads"][whole]:
-			if _, ok := v.spelled(first); !ok && v.sets["urls"][whole] {
-				v.unproven(whole)
-			}
-			v.reading(first)
-			return j
-		case whole == "importlib.util.find_spec":
-			if s, ok := v.spelled(first); !ok || strings.Contains(s, ".") {
-				v.unproven(whole) // loads what the name is in
-			}
-			return j
-		case v.sets["queries"][whole]:
-			if s, ok := v.spelled(first); ok && s == ":memory:" && !v.connected {
-				v.memory = true
-				return j
-			}
-			v.connected = true
-			v.reading(first)
-			return j
-		}
+	if v.at(j+1).is("(") && v.listedCall(j, whole, v.args(j+1)) {
+		return j
 	}
 	ok, used := v.resolve(path)
 	if !ok && v.shows(i) && i == j {
-		return j
-	}
-	if whole == "functools.wraps" && len(v.args(j+1)) != 1 {
-		v.unproven(whole)
-	}
-	if whole == "operator.attrgetter" && v.at(j+1).is("(") {
-		for _, a := range v.args(j + 1) {
-			s, spelled := v.spelled(a)
-			if !spelled {
-				v.unproven(whole)
-			}
-			for m := range strings.SplitSeq(s, ".") {
-				v.member(m, j)
-			}
-		}
 		return j
 	}
 	if !ok {
@@ -452,6 +403,54 @@ func (v *prover) imports(i int, full string) int {
 		v.member(m, j)
 	}
 	return j
+}
+
+// listedCall judges a call of a function of which more is known than that it may be called, and says whether this is one.
+func (v *prover) listedCall(j int, whole string, args [][]token) bool {
+	first := []token(nil)
+	if len(args) > 0 {
+		first = args[0]
+	}
+	path, spelled := v.spelled(first)
+	switch {
+	case v.sets["opens"][whole]:
+		v.opens(j, whole, j+1, 1)
+	case v.sets["writes"][whole]:
+		v.writing(whole, first)
+	case v.sets["fetches"][whole]:
+		v.fetching(whole, args)
+	case v.sets["reads"][whole]:
+		if !spelled && v.sets["urls"][whole] {
+			v.unproven(whole)
+		}
+		v.reading(first)
+	case whole == "importlib.util.find_spec":
+		if !spelled || strings.Contains(path, ".") {
+			v.unproven(whole) // loads what the name is in
+		}
+	case whole == "functools.wraps" && len(args) != 1:
+		v.unproven(whole)
+	case whole == "operator.attrgetter":
+		for _, a := range args {
+			s, ok := v.spelled(a)
+			if !ok {
+				v.unproven(whole)
+			}
+			for m := range strings.SplitSeq(s, ".") {
+				v.member(m, j)
+			}
+		}
+	case v.sets["queries"][whole]:
+		if path == ":memory:" && spelled && !v.connected {
+			v.memory = true
+			break
+		}
+		v.connected = true
+		v.reading(first)
+	default:
+		return false
+	}
+	return true
 }
 
 // attribute judges an attribute of a value.
@@ -473,14 +472,7 @@ func (v *prover) attribute(i int) {
 				return
 			}
 		case v.sets["savers"][m] && v.acting(m):
-			if len(args) > 0 && (!v.named(args[0]) || strings.Contains(args[0][0].text, "buf") || strings.Contains(args[0][0].text, "path") || strings.Contains(args[0][0].text, "writer")) {
-				v.writing(m, args[0])
-			}
-			for _, a := range args[min(1, len(args)):] {
-				if !v.named(a) || strings.Contains(a[0].text, "buf") || strings.Contains(a[0].text, "path") || a[0].is("*") || a[0].is("**") {
-					v.unproven("." + m)
-				}
-			}
+			v.saves(m, args)
 			return
 		case (m == "execute" || m == "executemany" || m == "executescript") && v.imported["sqlite3"] && len(args) > 0:
 			if s, ok := v.spelled(args[0]); ok && v.memory && !v.connected && !strings.Contains(strings.ToLower(s), "attach") && !strings.Contains(strings.ToLower(s), "vacuum") {
@@ -496,10 +488,25 @@ func (v *prover) attribute(i int) {
 	v.member(m, i)
 }
 
+// saves judges a method that writes what it has to the file that it is given, or returns it where it is given none.
+func (v *prover) saves(m string, args [][]token) {
+	place := func(a []token) bool {
+		return strings.Contains(a[0].text, "buf") || strings.Contains(a[0].text, "path") || strings.Contains(a[0].text, "writer")
+	}
+	for n, a := range args {
+		switch {
+		case a[0].is("*", "**"), n > 0 && (!v.named(a) || place(a)):
+			v.unproven("." + m)
+		case n == 0 && (!v.named(a) || place(a)):
+			v.writing(m, a)
+		}
+	}
+}
+
 // member judges an attribute by its name.
 func (v *prover) member(m string, i int) {
 	switch {
-	case m == "__class__" && !(v.at(i+1).is(".") && v.at(i+2).text == "__name__"), (m == "__init__" || m == "__new__") && !(v.at(i-2).is(")") && v.at(v.opening(i-2)-1).text == "super"), m == "open" && !v.at(i+1).is("("):
+	case m == "__class__" && (!v.at(i+1).is(".") || v.at(i+2).text != "__name__"), (m == "__init__" || m == "__new__") && (!v.at(i-2).is(")") || v.at(v.opening(i-2)-1).text != "super"), m == "open" && !v.at(i+1).is("("):
 		v.unproven("." + m)
 	case dunder(m):
 		if !v.sets["dunder"][m] {

@@ -11,7 +11,7 @@ func (v *prover) ruby() {
 		if t.kind != name || i+1 >= len(all) {
 			continue
 		}
-		if t.text == "class" || t.text == "module" || t.text == "def" {
+		if oneOf(t.text, "class", "module", "def") {
 			v.defined[all[i+1].text] = true
 		}
 		if all[i+1].is("=") && t.text[0] >= 'A' && t.text[0] <= 'Z' {
@@ -38,23 +38,15 @@ func (v *prover) rubyName(i int) int {
 	upper := n != "" && n[0] >= 'A' && n[0] <= 'Z'
 	switch {
 	case v.at(i+1).is(":") && !v.at(i+1).space && !v.at(i-1).is("?"): // a key
-	case t.text == "$-i", strings.HasPrefix(t.text, "$-"), t.text == "$:", t.text == "$\"", t.text == "$LOAD_PATH", t.text == "$LOADED_FEATURES":
+	case strings.HasPrefix(t.text, "$-"), t.word("$:", "$\"", "$LOAD_PATH", "$LOADED_FEATURES"):
 		v.unproven(t.text)
 	case t.text != n, strings.HasPrefix(t.text, "$"):
-		if (v.acting(n) || v.sets["never"][n]) && (v.at(i-1).is("&") || v.at(i-1).is("(") || v.at(i-1).is(",") || v.at(i-1).kind == name) {
+		if (v.acting(n) || v.sets["never"][n]) && (v.at(i-1).is("&", "(", ",") || v.at(i-1).kind == name) {
 			v.unproven(t.text) // the name of a method, given to one that may call it
 		}
-	case v.at(i-1).is(".") || v.at(i-1).is("&.") || v.at(i-1).is("::") && !upper:
-		if v.acting(n) && !v.defined[n] || v.at(i-2).text == "self" && v.sets["never"][n] {
-			v.unproven("." + n)
-		}
-		if args := v.rubyArgs(i + 1); (n == "inject" || n == "reduce") && len(args) > 0 && args[len(args)-1][0].kind == text {
-			v.unproven("." + n)
-		}
-		if next := v.at(i + 1); n == "class" && !next.is("==") && !(next.is(".") && (v.at(i+2).text == "name" || v.at(i+2).text == "to_s" || v.at(i+2).text == "inspect")) && !v.shown(i) {
-			v.unproven(".class")
-		}
-	case v.at(i-1).kind == name && v.at(i-1).text == "def":
+	case v.at(i-1).is(".", "&.") || v.at(i-1).is("::") && !upper:
+		v.rubyMethod(i)
+	case v.at(i - 1).word("def"):
 	case n == "require":
 		if m := v.at(i + 1); m.kind != text || !m.lit || !v.sets["libraries"][m.text] {
 			v.unproven("require " + m.text)
@@ -67,17 +59,31 @@ func (v *prover) rubyName(i int) int {
 	return i
 }
 
+// rubyMethod judges the method that is called at i on a value.
+func (v *prover) rubyMethod(i int) {
+	n := v.toks[i].text
+	if v.acting(n) && !v.defined[n] || v.at(i-2).text == "self" && v.sets["never"][n] {
+		v.unproven("." + n)
+	}
+	if args := v.rubyArgs(i + 1); (n == "inject" || n == "reduce") && len(args) > 0 && args[len(args)-1][0].kind == text {
+		v.unproven("." + n)
+	}
+	if next := v.at(i + 1); n == "class" && !next.is("==") && (!next.is(".") || !v.at(i+2).word("name", "to_s", "inspect")) && !v.shown(i) {
+		v.unproven(".class")
+	}
+}
+
 // shown says whether i stands in a statement that begins with what prints, and is not asked for more.
 func (v *prover) shown(i int) bool {
-	if next := v.at(i + 1); next.is(".") || next.is("::") || next.is("&.") {
+	if next := v.at(i + 1); next.is(".", "::", "&.") {
 		return false
 	}
 	if len(v.toks) < len(v.whole) && i == len(v.toks)-1 {
 		return true // all there is in the code of a string
 	}
 	for j := i; j >= 0; j-- {
-		if t := v.at(j - 1); t.kind == line || t.is("{") || t.is("|") {
-			return v.at(j).kind == name && (v.at(j).text == "p" || v.at(j).text == "puts" || v.at(j).text == "print" || v.at(j).text == "pp")
+		if t := v.at(j - 1); t.kind == line || t.is("{", "|") {
+			return v.at(j).word("p", "puts", "print", "pp")
 		}
 	}
 	return false
@@ -103,7 +109,7 @@ func (v *prover) constant(i int) int {
 		if !members["[]"] {
 			v.unproven(whole + "[…]")
 		}
-	case !v.at(j+1).is(".") && !v.at(j+1).is("&.") && !v.at(j+1).is("::"):
+	case !v.at(j+1).is(".", "&.", "::"):
 		if !members["value"] {
 			v.unproven(whole)
 		}
@@ -123,28 +129,12 @@ func (v *prover) rubyCall(j int, whole string, members map[string]bool) int {
 	}
 	switch {
 	case v.sets["opens"][whole]:
-		mode := "r"
-		if len(args) > 1 && !(len(args[1]) > 1 && args[1][1].is(":")) {
-			s, ok := v.spelled(args[1])
-			if mode = s; !ok {
-				v.unproven(whole)
-			}
-		}
-		for _, a := range args[min(1, len(args)):] {
-			if len(a) > 1 && a[1].is(":") && !v.sets["plain"][a[0].text] || len(a) > 0 && (a[0].is("*") || a[0].is("**")) {
-				v.unproven(whole)
-			}
-		}
-		if mode, _, _ = strings.Cut(mode, ":"); strings.Trim(mode, "rbt") == "" {
-			v.reading(first)
-		} else {
-			v.writing(whole, first)
-		}
+		v.rubyOpen(whole, args)
 	case v.sets["writes"][whole]:
 		v.writing(whole, first)
 	case v.sets["reads"][whole]:
 		for _, a := range args[min(1, len(args)):] {
-			if a[0].kind == text || len(a) > 1 && a[1].is(":") && !v.sets["plain"][a[0].text] || a[0].is("*") || a[0].is("**") || len(a) == 1 && a[0].kind == name && a[0].text[0] != ':' {
+			if a[0].kind == text || v.setting(a) || len(a) == 1 && a[0].kind == name && a[0].text[0] != ':' {
 				v.unproven(whole)
 			}
 		}
@@ -157,6 +147,36 @@ func (v *prover) rubyCall(j int, whole string, members map[string]bool) int {
 		v.unproven(whole)
 	}
 	return j
+}
+
+// setting says whether an argument is a setting that may change how a file is opened.
+func (v *prover) setting(a []token) bool {
+	return len(a) > 1 && a[1].is(":") && !v.sets["plain"][a[0].text] || a[0].is("*", "**")
+}
+
+// rubyOpen judges how a file is opened.
+func (v *prover) rubyOpen(whole string, args [][]token) {
+	mode := "r"
+	if len(args) > 1 && (len(args[1]) < 2 || !args[1][1].is(":")) {
+		s, ok := v.spelled(args[1])
+		if mode = s; !ok {
+			v.unproven(whole)
+		}
+	}
+	for _, a := range args[min(1, len(args)):] {
+		if v.setting(a) {
+			v.unproven(whole)
+		}
+	}
+	first := []token(nil)
+	if len(args) > 0 {
+		first = args[0]
+	}
+	if mode, _, _ = strings.Cut(mode, ":"); strings.Trim(mode, "rbt") == "" {
+		v.reading(first)
+	} else {
+		v.writing(whole, first)
+	}
 }
 
 // rubyArgs are the arguments of a call, with brackets or without.
@@ -176,7 +196,7 @@ func (v *prover) rubyArgs(i int) [][]token {
 		case t.is(")"), t.is("]"):
 			depth--
 		}
-		if depth < 0 || depth == 0 && (t.kind == line || t.is("}") || t.is("{") || t.is(".") && v.at(j-1).kind != name || t.kind == name && (t.text == "do" || t.text == "if" || t.text == "unless" || t.text == "and" || t.text == "or")) || j >= len(v.toks) {
+		if depth < 0 || depth == 0 && (t.kind == line || t.is("}", "{") || t.is(".") && v.at(j-1).kind != name || t.word("do", "if", "unless", "and", "or")) || j >= len(v.toks) {
 			in := v.over(append([]token{{kind: sign, text: "("}}, v.toks[i:min(j, len(v.toks))]...))
 			return in.args(0)
 		}
