@@ -11,11 +11,15 @@ import (
 	"testing"
 
 	"deskbell/backend/human"
+	"deskbell/backend/platform/confine"
 )
 
 // project is a working tree in a home of its own, where no other test's is.
 func project(t *testing.T, files ...string) string {
 	t.Helper()
+	if err := confine.UserNamespaces(); err != nil {
+		t.Skip("nothing can be boxed on this machine:", err)
+	}
 	if err := Available(); err != nil {
 		t.Fatalf("%v: build/scripts/setup test", err)
 	}
