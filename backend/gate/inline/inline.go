@@ -272,6 +272,22 @@ func (v *prover) opening(i int) int {
 	return -1
 }
 
+// enclosing is the index of the bracket within which i stands; -1 where there is none.
+func (v *prover) enclosing(i int) int {
+	depth := 0
+	for j := i - 1; j >= 0 && v.spend(1); j-- {
+		switch t := v.toks[j]; {
+		case t.is(")", "]", "}"):
+			depth++
+		case t.is("(", "[", "{"):
+			if depth--; depth < 0 {
+				return j
+			}
+		}
+	}
+	return -1
+}
+
 // args are the arguments of the call whose bracket is at i, without ends of lines.
 func (v *prover) args(i int) [][]token {
 	end, depth := v.closing(i), 0

@@ -369,19 +369,12 @@ func (v *prover) parameterOf(i int) bool {
 	if !prev.is("(", ",", "[", "{", ":") || !next.is(")", ",", "]", "}", "=") {
 		return false
 	}
-	depth := 0
-	for j := i - 1; j >= 0 && v.spend(1); j-- {
-		switch t := v.toks[j]; {
-		case t.is(")"), t.is("]"), t.is("}"):
-			depth++
-		case t.is("("), t.is("["), t.is("{"):
-			if depth--; depth < 0 {
-				after := v.at(v.closing(j) + 1)
-				return t.is("(") && (after.is("=>", "{")) || !t.is("(") && (after.is("=") || after.word("of")) || v.at(j-1).word("catch", "function")
-			}
-		}
+	j := v.enclosing(i)
+	if j < 0 {
+		return false
 	}
-	return false
+	t, after, of := v.at(j), v.at(v.closing(j)+1), v.at(j-1)
+	return t.is("(") && after.is("=>", "{") || !t.is("(") && (after.is("=") || after.word("of")) || of.word("catch", "function")
 }
 
 // used judges what becomes of a module of which nothing is known, that is loaded between i and j.

@@ -316,78 +316,46 @@ func (l *lexer) comment() bool {
 	return true
 }
 
-// quoted reads a string, where one begins.
+// How languages quote: c where a string holds code or variables, e where it holds escapes, r where it holds neither and no way
+// to write its quote, x where what runs is quoted.
+var quotes = sync.OnceValue(func() map[string]map[byte]string {
+	words := map[byte]string{'"': "ce", '\'': "", '`': "x"}
+	return map[string]map[byte]string{
+		"javascript": {'"': "e", '\'': "e", '`': "ce"}, "lua": {'"': "e", '\'': "e"}, "awk": {'"': "e"}, "go": {'"': "e", '\'': "e", '`': "r"},
+		"perl": words, "ruby": words, "php": words,
+	}
+})
+
+// quoted reads a string or a pattern, where one begins.
 func (l *lexer) quoted() bool {
-	if c := l.s[l.i]; l.newline > 0 && strings.IndexByte("\"'`/", c) >= 0 {
+	c := l.s[l.i]
+	if l.newline > 0 && strings.IndexByte("\"'`/", c) >= 0 {
 		l.endLine(l.s[l.i : l.i+1])
 	}
-	switch l.language {
-	case "python":
+	if l.language == "python" {
 		return l.pythonString()
-	case "javascript":
-		if c := l.s[l.i]; c == '"' || c == '\'' || c == '`' {
-			l.str(l.i, l.i+1, c, c, c == '`', true)
-			return true
-		}
-		return l.slash()
-	case "go":
-		switch c := l.s[l.i]; c {
-		case '"', '\'':
-			l.str(l.i, l.i+1, c, c, false, true)
-			return true
-		case '`':
-			end := strings.IndexByte(l.s[l.i+1:], '`')
-			if end < 0 {
-				l.fail(l.i)
-				return true
-			}
-			l.out = append(l.out, token{kind: text, text: l.s[l.i+1 : l.i+1+end], lit: true, at: l.i})
-			l.i += end + 2
-			return true
-		}
-		return false
-	case "lua":
-		switch c := l.s[l.i]; {
-		case c == '"' || c == '\'':
-			l.str(l.i, l.i+1, c, c, false, true)
-			return true
-		case c == '[' && l.i+1 < len(l.s) && (l.s[l.i+1] == '[' || l.s[l.i+1] == '='):
-			l.fail(l.i)
-			return true
-		}
-		return false
-	case "php":
-		switch c := l.s[l.i]; c {
-		case '"':
-			l.str(l.i, l.i+1, c, c, true, true)
-			return true
-		case '\'':
-			l.str(l.i, l.i+1, c, c, false, false)
-			return true
-		case '`':
-			l.fail(l.i)
-			return true
-		}
-		return false
-	case "awk":
-		if l.s[l.i] == '"' {
-			l.str(l.i, l.i+1, '"', '"', false, true)
-			return true
-		}
-		return l.slash()
 	}
-	switch c := l.s[l.i]; c {
-	case '"':
-		l.str(l.i, l.i+1, c, c, true, true)
-		return true
-	case '\'':
-		l.str(l.i, l.i+1, c, c, false, false)
-		return true
-	case '`':
+	how, ok := quotes()[l.language][c]
+	switch {
+	case c == '/':
+		return l.slash()
+	case l.language == "lua" && c == '[' && l.i+1 < len(l.s) && (l.s[l.i+1] == '[' || l.s[l.i+1] == '='), how == "x":
 		l.fail(l.i)
 		return true
+	case !ok:
+		return false
+	case how == "r":
+		end := strings.IndexByte(l.s[l.i+1:], c)
+		if end < 0 {
+			l.fail(l.i)
+			return true
+		}
+		l.out = append(l.out, token{kind: text, text: l.s[l.i+1 : l.i+1+end], lit: true, at: l.i})
+		l.i += end + 2
+		return true
 	}
-	return l.slash()
+	l.str(l.i, l.i+1, c, c, strings.Contains(how, "c"), strings.Contains(how, "e"))
+	return true
 }
 
 func (l *lexer) pythonString() bool {
@@ -643,9 +611,8 @@ func escape(s string) (value string, n int) {
 
 // slash reads a pattern where one begins, and what is quoted in other ways.
 func (l *lexer) slash() bool {
-	c := l.s[l.i]
-	if c != '/' {
-		return false
+	if oneOf(l.language, "go", "lua", "php") {
+		return false // which have none
 	}
 	prev := l.last()
 	next := byte(' ')

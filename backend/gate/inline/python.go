@@ -211,25 +211,11 @@ func (v *prover) argument(i int) bool {
 	if !prev.is("(", ",") {
 		return false
 	}
-	depth := 0
-	for j := i - 1; j >= 0 && v.spend(1); j-- {
-		switch t := v.toks[j]; {
-		case t.is(")"), t.is("]"), t.is("}"):
-			depth++
-		case t.kind == line && depth == 0:
-			return false
-		case t.is("["), t.is("{"):
-			if depth--; depth < 0 {
-				return false
-			}
-		case t.is("("):
-			if depth--; depth < 0 {
-				f := v.at(j - 1)
-				return (f.kind == name && !v.sets["keywords"][f.text] || f.is(")", "]")) && v.at(j-2).text != "def" && v.at(j-2).text != "class" && v.at(j-2).text != "function" && !v.at(v.closing(j)+1).is("=>", "{")
-			}
-		}
+	j := v.enclosing(i)
+	if f := v.at(j - 1); !v.at(j).is("(") || !f.is(")", "]") && (f.kind != name || v.sets["keywords"][f.text]) {
+		return false
 	}
-	return false
+	return !oneOf(v.at(j-2).text, "def", "class", "function") && !v.at(v.closing(j)+1).is("=>", "{")
 }
 
 // statement is what comes before the end of a line.
@@ -310,18 +296,8 @@ func (v *prover) asked(i int) bool {
 
 // printed says whether i is within the arguments of print.
 func (v *prover) printed(i int) bool {
-	depth := 0
-	for j := i - 1; j >= 0 && v.spend(1); j-- {
-		switch t := v.toks[j]; {
-		case t.is(")"), t.is("]"), t.is("}"):
-			depth++
-		case t.is("("), t.is("["), t.is("{"):
-			if depth--; depth < 0 {
-				return t.is("(") && v.at(j-1).text == "print" && !v.defined["print"]
-			}
-		}
-	}
-	return false
+	j := v.enclosing(i)
+	return v.at(j).is("(") && v.at(j-1).text == "print" && !v.defined["print"]
 }
 
 // spelledName says whether the second argument is a string that is spelled out.
