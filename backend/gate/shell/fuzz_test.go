@@ -181,6 +181,7 @@ func FuzzQuoted(f *testing.F) {
 	for i, s := range append([]string{"rm -rf /", "$(rm -rf /)", "`rm -rf /`", "~/.ssh/id_rsa", "\n; rm -rf /", "-rf", ".env", "/dev/sda"}, grave...) {
 		f.Add(uint8(i), s)
 	}
+	f.Add(uint8(10), "|00")
 	f.Fuzz(func(t *testing.T, how uint8, text string) {
 		if strings.Contains(text, unknown) || len(text) > 1000 {
 			return

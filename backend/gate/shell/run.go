@@ -421,9 +421,16 @@ func (w *walker) apply(c *cmd) stream {
 	return stream{taint: madeHere}
 }
 
+// Options whose values are words to look for or to write, in whatever program.
+var wordOptions = setOf("-e -m -q -F -t -b --grep --search --message --body --title --query --pattern --regexp --regex --filter --match --jq --format --template --author --label --separator --delimiter --expression --replace")
+
 // pipesTo goes through the values of options that are no file but a pipe to a command, as many programs take them.
 func (w *walker) pipesTo(s *spec, args []value) {
 	for i, a := range args {
+		name, _, _ := strings.Cut(a.s, "=")
+		if wordOptions()[name] || i > 0 && wordOptions()[args[i-1].s] {
+			continue
+		}
 		text := strings.TrimLeft(a.s, "-")
 		if at := strings.IndexAny(text, "|="); at >= 0 && at+1 < len(text) && text[at] == '=' {
 			text = text[at+1:]
