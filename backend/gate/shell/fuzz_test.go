@@ -29,7 +29,7 @@ func FuzzLower(f *testing.F) {
 		f.Add(s)
 	}
 	for _, s := range []string{
-		"", "((", "$(", "`", "{a,b}{1..9}", "a=$a$a; rm $a", "f(){ f; }; f", "case x in", "<<X\n$(ls)\nX", "ls > $(ls) 2>&1", "[[ -v a[$(ls)] ]]", "for i in {1..9}; do rm $i; done",
+		"", "((", "$(", "`", "{a,b}{1..9}", "{,a}", "{,a} b", "a=$a$a; rm $a", "f(){ f; }; f", "case x in", "<<X\n$(ls)\nX", "ls > $(ls) 2>&1", "[[ -v a[$(ls)] ]]", "for i in {1..9}; do rm $i; done",
 		"xargs -I{} sh -c '{}'", "find . -exec sh -c 'rm {}' ';'", "awk 'BEGIN{system(\"ls\")}'", "sed 's/a/b/e;w x'", "tar --to-command=ls -xf a", "eval \"$(base64 -d <<< bHM=)\"", "printf '%s\\n' a b > Makefile; make",
 		"echo '{\"scripts\":{\"a\":\"ls\"}}' > package.json; npm run a", "tmux send-keys 'rm -rf a' Enter", "vim +'!ls'", "git -c core.pager=ls log", "pwsh -c 'ls; rm a'", "cmd /c \"rd /s a\"", "python3 -c 'f\"{x}\"'", "node -e '`${`${a}`}`'",
 		"cat <<EOF | bash\nls\nEOF", "coproc { ls; }", "alias a='b c'; a", "trap ls EXIT", "x=(a b); \"${x[@]}\"", "PS4='$(ls)' bash -x", "tee >(sh) < a", "nix-shell --run 'ls'", "mongosh --eval 'db.a.drop()'",

@@ -23,12 +23,13 @@ func (w *walker) fields(word *syntax.Word) []value {
 	if !hasBraces(word) {
 		return w.field(word)
 	}
-	syntax.SplitBraces(word)
-	if size(word) > 200 {
+	split := *word // what the script says stays as it is: a word that is split may have no place in it
+	syntax.SplitBraces(&split)
+	if size(&split) > 200 {
 		return []value{{s: unknown}}
 	}
 	var out []value
-	for one, err := range expand.BracesSeq(nil, word) {
+	for one, err := range expand.BracesSeq(nil, &split) {
 		if err != nil {
 			return []value{{s: unknown}}
 		}
