@@ -153,8 +153,7 @@ type prover struct {
 	consts            map[string]string
 	defined           map[string]bool
 	own               func(module string) bool
-	steps             *int // what is left of those that one program may take
-	listed            bool
+	steps             *int    // what is left of those that one program may take
 	loadedAt          int     // where the last module is loaded
 	memory, connected bool    // to a database in memory, or in a file
 	whole             []token // with the code within strings

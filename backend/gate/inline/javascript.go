@@ -534,7 +534,7 @@ func (v *prover) property(m string, i int) {
 		v.unproven("." + m)
 	case next.is("=") && (v.sets["methods"][m] || v.sets["hooks"][m] || m == "path"), next.kind == text && next.quote == '`' && m != "raw":
 		v.unproven("." + m + " =")
-	case next.is("(") && !v.sets["methods"][m] && !v.defines(m) && v.toks[i].text == m && v.at(i-1).kind == sign && !v.listed:
+	case next.is("(") && !v.sets["methods"][m] && !v.defines(m) && v.toks[i].text == m && v.at(i-1).kind == sign:
 		v.unproven("." + m + "(…)")
 	case v.sets["callbacks"][m] && v.at(i+1).is("("):
 		if args := v.args(i + 1); len(args) > 0 && len(args[0]) > 0 && !v.callback(args[0]) {
