@@ -165,23 +165,3 @@ func compose(w *walker, c *cmd) (stream, bool) {
 	}
 	return stream{}, false
 }
-
-func kubectl(w *walker, c *cmd) (stream, bool) {
-	_, rest := parse(c.args, set("-n --namespace --context --cluster --kubeconfig -s --server --user --token --as --as-group -v --request-timeout"), false, true)
-	if len(rest) > 0 && rest[0].s == "exec" {
-		for i, a := range rest {
-			if a.s == "--" && i+1 < len(rest) {
-				w.emit(human.Effect{Verb: human.ContainerEffect, Resource: w.shown(c), Risk: human.NoRisk, Blast: human.SharedBlast, Rule: "kubectl.exec"})
-				return handled(w.away("pod", func() stream { return w.run(rest[i+1:], c.in) }))
-			}
-		}
-		o, words := parse(rest[1:], set("-c --container -n --namespace --context"), false, true)
-		_ = o
-		if len(words) > 1 {
-			return handled(w.away("pod", func() stream { return w.run(words[1:], c.in) }))
-		}
-		w.simple(c, human.ContainerEffect, human.MediumRisk, "exec")
-		return handled(stream{})
-	}
-	return stream{}, false
-}

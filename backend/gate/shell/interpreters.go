@@ -361,28 +361,6 @@ func (w *walker) ownProject(v value) bool {
 	return v.known() && p == inProject
 }
 
-// django runs code of Python within the project.
-func django(w *walker, c *cmd) (stream, bool) {
-	if len(c.args) == 0 {
-		return stream{}, false
-	}
-	switch c.args[0].s {
-	case "shell", "shell_plus":
-		o, _ := parse(c.args, set("-c --command -i --interface"), false, false)
-		for _, n := range []string{"-c", "--command"} {
-			if v, ok := o.flags[n]; ok {
-				w.code("python", v)
-			}
-		}
-		if c.in.open {
-			w.feed("python", c.in, "code.stdin")
-		}
-	case "test":
-		w.runsAll(c)
-	}
-	return stream{}, false
-}
-
 // timed is the program that timeit runs: what is set up, and the lines of its statement.
 func timed(args []value) value {
 	all := value{quoted: true}
@@ -500,56 +478,6 @@ func transfers(w *walker, c *cmd) (stream, bool) {
 				w.simple(c, human.NetworkWrite, human.MediumRisk, "sends")
 			}
 		}
-	}
-	return stream{}, false
-}
-
-// otherCode is an interpreter of a language of which little is known: code that it is given is looked through for what
-// does something.
-func otherCode(w *walker, c *cmd) (stream, bool) {
-	if c.name == "swift" {
-		w.runsAll(c)
-	}
-	for i, a := range c.args {
-		switch a.s {
-		case "-e", "--eval", "-eval", "--evaluate", "-E", "-c", "-g", "--execute":
-			if i+1 < len(c.args) && (a.s != "-c" || c.name != "ghc") {
-				w.code("other", c.args[i+1])
-				return handled(stream{taint: madeHere})
-			}
-		}
-	}
-	if c.in.open && (len(c.args) == 0 || strings.HasPrefix(c.args[len(c.args)-1].s, "-")) {
-		w.feed("other", c.in, "code.stdin")
-		return handled(stream{taint: madeHere})
-	}
-	return stream{}, false
-}
-
-// rails runs code of Ruby within the project.
-func rails(w *walker, c *cmd) (stream, bool) {
-	if len(c.args) == 0 {
-		return stream{}, false
-	}
-	switch c.args[0].s {
-	case "runner", "r":
-		for _, a := range c.args[1:] {
-			if strings.HasPrefix(a.s, "-") {
-				continue
-			}
-			if strings.HasSuffix(a.s, ".rb") {
-				w.scriptFile(a, "ruby", c)
-			} else {
-				w.code("ruby", a)
-				w.simple(c, human.LangExec, human.MediumRisk, "runner")
-			}
-			break
-		}
-	case "c", "console", "dbconsole", "db":
-		if c.in.open && c.in.known {
-			w.code("ruby", value{s: c.in.text, taint: c.in.taint})
-		}
-		w.simple(c, human.LangExec, human.MediumRisk, "console")
 	}
 	return stream{}, false
 }

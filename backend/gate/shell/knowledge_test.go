@@ -133,7 +133,8 @@ func TestEveryRuleCanBeMet(t *testing.T) {
 			}
 			for n := range most {
 				args := s.meeting(r, n)
-				if o, _ := parse(args, s.values, s.long, false); !r.matches(&o, s.action) {
+				o, _ := parse(args, s.values, s.long, false)
+				if o.piped = r.piped; !r.matches(&o, s.action) {
 					t.Errorf("%s: %q is not met by %q", name, r.patterns, texts(args))
 				}
 			}

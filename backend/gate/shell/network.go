@@ -290,11 +290,6 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 	return handled(stream{taint: fromNetwork})
 }
 
-func fedData(w *walker, c *cmd) (stream, bool) {
-	w.simple(c, human.ServiceEffect, human.HighRisk, "updates")
-	return handled(stream{})
-}
-
 // auth0 api, gh api and glab api are HTTP requests.
 func auth0(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, set("--tenant -d --data -q --query"), false, false)

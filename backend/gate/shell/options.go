@@ -9,7 +9,9 @@ var (
 	runEndings   = []string{"-command", "-cmd", "-hook", "-exec", "-pager", "-editor", "-wrapper", "-shell", "-launcher"}
 	writeOptions = setOf("--output --out --outfile --outdir --out-dir --out-file --output-dir --output-file --output-directory --output-path --result-file --log-file --logfile --dest --dest-dir --destination --target-dir " +
 		"--target-directory --directory-prefix --save --save-to --save-path --export-path --report-file --output-document --download-dir --download-path --extract-to --extract-dir --dump-file --outputfile --report-path --pidfile --pid-file -out -outdir -output")
-	noRunner = setOf("never always auto none off on true false cat less more most bat delta vim vi nano nvim emacs code builtin ssh gzip pigz zstd xz bzip2 default")
+	// Of these only what begins like a command that matters is taken for one.
+	commandOptions = setOf("--command --exec --run --cmd --extcmd --scripts --shell --script --parameters --on-change --on-event")
+	noRunner       = setOf("never always auto none off on true false cat less more most bat delta vim vi nano nvim emacs code builtin ssh gzip pigz zstd xz bzip2 default")
 )
 
 // telling goes through the options of a command for what it runs by them and where it writes to. A place of the project says
@@ -48,6 +50,10 @@ func (w *walker) telling(c *cmd) {
 			w.unsure = !runOptions()[name]
 			w.script(text, "sh", nil, stream{})
 			w.unsure = before
+		case commandOptions()[name] && w.looksRun(v):
+			if s := specOf(c.name); c.name != "git" && (s == nil || !s.runs(true)) {
+				w.script(trimList(v.s), "sh", nil, c.in)
+			}
 		case strings.HasPrefix(name, "--on-"): // aria2c --on-download-complete
 			w.script(v.s, "sh", nil, stream{})
 		case writeOptions()[name] || name == "-o" && !mountOptions()[c.name] && strings.ContainsAny(v.s[:1], "/~."):

@@ -145,7 +145,6 @@ func (w *walker) run(args []value, in stream) stream {
 	}
 	if !handled {
 		out = w.apply(c)
-		w.embedded(c)
 		w.telling(c)
 		w.tasks(c)
 		if taskRunners()[c.name] {
@@ -412,13 +411,12 @@ func (w *walker) apply(c *cmd) stream {
 			w.rules(s, &o, c, false)
 			return w.run(rest[s.wrap:], c.in)
 		}
-		w.rules(s, &o, c, true)
-		return stream{}
+		return stream{taint: w.rules(s, &o, c, true)}
 	}
 	o, _ := parse(c.args, s.values, s.long, false)
-	w.rules(s, &o, c, true)
+	out := w.rules(s, &o, c, true)
 	w.pipesTo(s, c.args)
-	return stream{taint: madeHere}
+	return stream{taint: out | madeHere}
 }
 
 // Options whose values are words to look for or to write, in whatever program.
@@ -441,30 +439,37 @@ func (w *walker) pipesTo(s *spec, args []value) {
 	}
 }
 
-// rules emits the effects of every rule that is about this command: none ends the search, the most severe decides.
-func (w *walker) rules(s *spec, o *options, c *cmd, must bool) {
+// rules emits the effects of every rule that is about this command: none ends the search, the most severe decides. It returns
+// what is known of the output of what the command runs.
+func (w *walker) rules(s *spec, o *options, c *cmd, must bool) (out taint) {
 	if !s.data {
 		w.readsSecrets(o, c.name)
 	}
 	found := false
+	o.piped = c.in.open
 	for i := range s.rules {
 		r := &s.rules[i]
 		if !r.matches(o, s.action) {
 			continue
 		}
-		found = true
 		for _, e := range r.effects {
-			w.effect(e, r.id, o, c)
+			found = found || !e.guess && e.runs != "project"
+			if e.runs != "" {
+				out |= w.runsWhat(e, s, o, c).taint
+			} else {
+				w.effect(e, r.id, o, c)
+			}
 		}
 	}
 	if found || !must {
-		return
+		return out
 	}
 	if s.verbs {
 		w.byVerb(s.name, o, c, true)
-		return
+		return out
 	}
 	w.emit(human.Effect{Verb: human.UnknownEffect, Resource: w.shown(c), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: s.name + ".unknown"})
+	return out
 }
 
 func (w *walker) shown(c *cmd) string {
@@ -571,23 +576,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 		}
 		return
 	}
-	var paths []value
-	switch s.paths {
-	case "all":
-		paths = o.words
-	case "first":
-		paths = o.words[:min(1, len(o.words))]
-	case "last":
-		paths = o.words[max(0, len(o.words)-1):]
-	case "rest":
-		paths = o.words[min(1, len(o.words)):]
-	default:
-		for _, f := range strings.Split(s.paths, "|") {
-			if v, ok := o.flags[f]; ok && v.s != "" {
-				paths = append(paths, v)
-			}
-		}
-	}
+	paths := o.selected(s.paths)
 	if len(paths) == 0 {
 		e.Resource = w.shown(c)
 		e.Certainty = human.Likely

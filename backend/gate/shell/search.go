@@ -164,17 +164,6 @@ func fd(w *walker, c *cmd) (stream, bool) {
 	return stream{}, false
 }
 
-// rg and its like run programs by their options; the rest is written down.
-func rg(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("--pre --hostname-bin -e -f -g -t -T -A -B -C -m -M -j -r --type --glob --max-count --replace --engine --sort --encoding --pre-glob --context --iglob"), false, false)
-	for _, n := range []string{"--pre", "--hostname-bin"} {
-		if v, ok := o.flags[n]; ok {
-			w.script(v.s, "sh", nil, stream{})
-		}
-	}
-	return stream{}, false
-}
-
 // fzf runs what its bindings and previews say.
 func fzf(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)

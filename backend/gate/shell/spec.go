@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -28,11 +29,18 @@ import (
 //	yes COMMAND             an example that the rule above must find
 //	no COMMAND              and one that it must not
 //
-// A pattern is words that the arguments begin with, "a|b" being one of them, "*" any, "$" no more, ".." the words anywhere in
+// A pattern is words that the arguments begin with, "a|b" being one of them, "a*" what begins and "*a*" what contains it, "*" any, "$" no more, ".." the words anywhere in
 // order; "-f|--force" one of the options, "-o=json|yaml" an option of such a value, "!-n|--dry-run" none of the options;
 // "?text" an argument that contains it ("?^text" begins with it, "?=text" is it), "!?text" none; "." everything. Options take
-// no order. An effect is a verb of human.EffectVerbs, a risk, a blast radius, "irreversible" or "costly", `floor` (a hard
-// limit), and where it has paths "@all", "@first", "@last", "@rest" or "@-o|--output".
+// no order. "<" asks that something comes by a pipe or a here-document, "!<" that nothing does. An effect is a verb of
+// human.EffectVerbs, a risk, a blast radius, "irreversible" or "costly", `floor` (a hard limit), and where it has paths "@all",
+// "@first", "@last", "@rest" or "@-o|--output".
+//
+// What a command runs is said by an effect, too: "runs sh @-c|--command". What is run is "command" (words: a program and its
+// arguments), "sh", "texts" ("sh", but for single words), "sql" or another language of code (a value that names a file of that
+// language is run as one), or "project" (what the project's own files make it run). "away" says that it runs on another machine, and "guess" that the command may
+// begin later, where the first known name of one is. Besides the paths above there is "@3" for the third word, "@3..." for what
+// follows from there on, options and all, "@--args..." for what follows an option, and "@stdin".
 type spec struct {
 	name   string
 	values map[string]bool
@@ -63,11 +71,16 @@ type rule struct {
 	with, not []string // of a closed command: options
 	wraps     bool     // it runs a command that follows
 	commands  []string // options whose values are commands
+
+	piped, unpiped bool // whether something must, or must not, come by a pipe
 }
 
 type effectSpec struct {
 	e     human.Effect
 	paths string
+	runs  string // what is run: command, sh, ...; empty for an effect that runs nothing
+	away  bool
+	guess bool
 }
 
 func (s *spec) read(text string) error {
@@ -145,6 +158,15 @@ func (s *spec) read(text string) error {
 	return nil
 }
 
+// runs says whether rules tell what the command runs of what it is given; away: on another machine.
+func (s *spec) runs(away bool) bool {
+	return slices.ContainsFunc(s.rules, func(r rule) bool {
+		return slices.ContainsFunc(r.effects, func(e effectSpec) bool {
+			return e.runs != "" && e.runs != "project" && (away && e.away || !away && !e.guess)
+		})
+	})
+}
+
 func parsePattern(pattern string) rule {
 	r := rule{patterns: pattern}
 	for t := range strings.FieldsSeq(pattern) {
@@ -152,6 +174,10 @@ func parsePattern(pattern string) rule {
 		case t == ".":
 		case t == "$":
 			r.end = true
+		case t == "<":
+			r.piped = true
+		case t == "!<":
+			r.unpiped = true
 		case t == "..":
 			r.any = true
 		case strings.HasPrefix(t, "!?"):
@@ -218,6 +244,14 @@ func parseEffects(text string) ([]effectSpec, error) {
 		if len(words) == 0 {
 			return nil, fmt.Errorf("an effect without a verb")
 		}
+		if words[0] == "runs" {
+			s, err := parseRuns(words[1:])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, s)
+			continue
+		}
 		verb := human.EffectVerb(words[0])
 		if long, ok := shortVerbs[words[0]]; ok {
 			verb = long
@@ -252,12 +286,78 @@ func parseEffects(text string) ([]effectSpec, error) {
 	return out, nil
 }
 
+func parseRuns(words []string) (s effectSpec, err error) {
+	for i, word := range words {
+		switch {
+		case i == 0:
+			s.runs = word
+		case word == "away":
+			s.away = true
+		case word == "guess":
+			s.guess = true
+		case strings.HasPrefix(word, "@") && s.paths == "":
+			s.paths = word[1:]
+		default:
+			return s, fmt.Errorf("cannot read %q", word)
+		}
+	}
+	if s.runs == "" || s.paths == "" && s.runs != "project" {
+		return s, fmt.Errorf("it does not say what is run")
+	}
+	return s, nil
+}
+
 // options are the arguments of a command, told apart.
 type options struct {
-	flags map[string]value // each option with its value, under every spelling it may be asked for
+	flags map[string]value // each option with its last value, under every spelling it may be asked for
+	again []option         // values of options that were given before
 	words []value          // what is no option
+	piped bool             // something comes by a pipe
 	open  bool             // some argument is not known, and could be an option
 	after []value          // what follows --
+}
+
+type option struct {
+	name string
+	v    value
+}
+
+func (o *options) put(name string, v value) {
+	if old := o.flags[name]; old.s != "" {
+		o.again = append(o.again, option{name, old})
+	}
+	o.flags[name] = v
+}
+
+// values are those of options "a|b", in no order.
+func (o *options) values(alternatives string) (all []value) {
+	for name := range strings.SplitSeq(alternatives, "|") {
+		name, v := o.given(name)
+		for _, x := range o.again {
+			if x.name == name {
+				all = append(all, x.v)
+			}
+		}
+		if v.s != "" {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// given is an option as it was written, and its value: GNU and git take any beginning of a long one that is enough to tell it by.
+func (o *options) given(name string) (string, value) {
+	if v, ok := o.flags[name]; ok {
+		return name, v
+	}
+	if strings.HasPrefix(name, "--") && len(name) > 5 {
+		for given, v := range o.flags {
+			if len(given) >= 4 && strings.HasPrefix(name, given) && strings.HasPrefix(given, "--") {
+				return given, v
+			}
+		}
+	}
+	return "", value{}
 }
 
 func (o *options) has(names ...string) bool {
@@ -273,25 +373,9 @@ func (o *options) has(names ...string) bool {
 func (o *options) any(alternatives string) bool {
 	alternatives, want, valued := cutValue(alternatives)
 	for _, n := range strings.Split(alternatives, "|") {
-		v, ok := o.flags[n]
-		if !ok && strings.HasPrefix(n, "--") && len(n) > 5 {
-			// GNU and git take any beginning of a long option that is enough to tell it by.
-			for given := range o.flags {
-				if len(given) >= 4 && strings.HasPrefix(n, given) && strings.HasPrefix(given, "--") {
-					v, ok = o.flags[given], true
-				}
-			}
-		}
-		if !ok {
-			continue
-		}
-		if !valued {
+		name, v := o.given(n)
+		if name != "" && (!valued || !v.known() || isOne(v.s, want)) {
 			return true
-		}
-		for _, x := range strings.Split(want, "|") {
-			if v.s == x || !v.known() || strings.HasSuffix(x, "*") && strings.HasPrefix(v.s, strings.TrimSuffix(x, "*")) {
-				return true
-			}
 		}
 	}
 	return false
@@ -327,7 +411,7 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 				i++
 				v = args[i]
 			}
-			o.flags[name] = v
+			o.put(name, v)
 		case len(s) > 1 && (s[0] == '-' || s[0] == '+') && s != "-":
 			if long || s[0] == '+' {
 				name, val, eq := strings.Cut(s, "=")
@@ -336,7 +420,7 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 					i++
 					v = args[i]
 				}
-				o.flags[name] = v
+				o.put(name, v)
 				if s[0] == '+' {
 					o.words = append(o.words, a) // to most, a word like any other
 				} else {
@@ -347,11 +431,13 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 			if values[s] && len(s) > 2 { // a long option with one dash
 				if i+1 < len(args) {
 					i++
-					o.flags[s] = args[i]
+					o.put(s, args[i])
 				}
 				continue
 			}
-			o.flags[s] = value{}
+			if _, ok := o.flags[s]; !ok {
+				o.flags[s] = value{}
+			}
 			for j := 1; j < len(s); j++ {
 				name := "-" + string(s[j])
 				if !values[name] {
@@ -368,7 +454,7 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 					i++
 					v = args[i]
 				}
-				o.flags[name] = v
+				o.put(name, v)
 				break
 			}
 		default:
@@ -417,7 +503,7 @@ func (r *rule) matches(o *options, action string) bool {
 			}
 		}
 	}
-	if r.end && len(o.words) > len(r.words) {
+	if r.end && len(o.words) > len(r.words) || r.piped && !o.piped || r.unpiped && o.piped {
 		return false
 	}
 	for _, f := range r.flags {
@@ -494,7 +580,8 @@ func isOne(s, alternatives string) bool {
 	for alternatives != "" {
 		var one string
 		one, alternatives, _ = strings.Cut(alternatives, "|")
-		if s == one || strings.HasSuffix(one, "*") && strings.HasPrefix(s, one[:len(one)-1]) {
+		begin, starred := strings.CutSuffix(one, "*")
+		if inner, anywhere := strings.CutPrefix(begin, "*"); s == one || starred && (strings.HasPrefix(s, begin) || anywhere && inner != "" && strings.Contains(s, inner)) {
 			return true
 		}
 	}

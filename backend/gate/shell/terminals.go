@@ -174,31 +174,3 @@ var (
 		"stats serverStatus status hello isMaster version getIndexes indexStats listCommands printReplicationInfo hasNext next size itcount project hint maxTimeMS allowDiskUse collation batchSize getDB getUsers getUser getRoles getRole dataSize storageSize totalSize totalIndexSize " +
 		"validate currentOp serverBuildInfo hostInfo printjson print tojson stringify log match group lookup conf config printSecondaryReplicationInfo getShardDistribution latencyStats getProfilingStatus getProfilingLevel serverCmdLineOpts join keys length parse toString valueOf filter")
 )
-
-// ansible runs the text of -a on other machines.
-func ansible(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, specOf("ansible").values, false, false)
-	if c.name != "ansible" || o.has("-C", "--check", "--list-hosts", "--syntax-check", "--version") {
-		return stream{}, false
-	}
-	get := func(names ...string) value {
-		for _, n := range names {
-			if v, ok := o.flags[n]; ok {
-				return v
-			}
-		}
-		return value{}
-	}
-	module, args := get("-m", "--module-name").s, get("-a", "--args")
-	module = strings.TrimPrefix(module, "ansible.builtin.")
-	switch module {
-	case "", "shell", "command", "raw":
-		if args.s != "" {
-			w.away("ansible", func() stream { return w.script(args.s, "sh", nil, stream{}) })
-		}
-	}
-	if strings.Contains(args.s, "state=absent") || strings.Contains(args.s, "state=stopped") || module == "reboot" {
-		w.simple(c, human.ServiceEffect, human.HighRisk, "removes")
-	}
-	return stream{}, false
-}

@@ -81,20 +81,6 @@ func sudo(w *walker, c *cmd) (stream, bool) {
 	return handled(out)
 }
 
-func su(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, map[string]bool{"-c": true, "--command": true, "-s": true, "-u": true, "-g": true, "-G": true}, false, false)
-	w.simple(c, human.PrivilegeEscalation, human.HighRisk, "other_user")
-	for _, n := range []string{"-c", "--command"} {
-		if v, ok := o.flags[n]; ok {
-			w.script(v.s, "sh", nil, c.in)
-		}
-	}
-	if c.name == "runuser" && len(o.words) > 0 {
-		w.run(o.words, c.in)
-	}
-	return handled(stream{})
-}
-
 // execute runs the command that follows the options.
 func execute(w *walker, c *cmd) (stream, bool) {
 	values := map[string]bool{}
@@ -242,17 +228,6 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 	return handled(w.run(args, stream{taint: c.in.taint}))
 }
 
-func watch(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, set("-n --interval -q --equexit -s --shotsdir"), false, true)
-	if len(rest) == 0 {
-		return stream{}, false
-	}
-	if o.has("-x", "--exec") {
-		return handled(w.run(rest, stream{}))
-	}
-	return handled(w.script(joined(rest).s, "sh", nil, stream{}))
-}
-
 func scriptCmd(w *walker, c *cmd) (stream, bool) {
 	o, rest := parse(c.args, set("-c --command -E -O -I -B -T -o -m --log-out --log-in --log-io --log-timing"), false, true)
 	for _, n := range []string{"-c", "--command"} {
@@ -336,88 +311,6 @@ func daemon(w *walker, c *cmd) (stream, bool) {
 		if v, ok := o.flags[n]; ok && v.s != "" && !o.has("-K", "--stop", "-T", "--status") {
 			return handled(w.run(append([]value{v}, o.after...), stream{}))
 		}
-	}
-	return stream{}, false
-}
-
-// gdb runs the program that stands after --args; nix and nix-shell what stands after --run, --command or -c.
-func gdb(w *walker, c *cmd) (stream, bool) {
-	for i, a := range c.args {
-		switch {
-		case i+1 >= len(c.args):
-		case a.s == "--args" && c.name == "gdb":
-			w.run(c.args[i+1:], c.in)
-			return stream{}, false
-		case (a.s == "--run" || a.s == "--command") && c.name == "nix-shell":
-			w.script(c.args[i+1].s, "sh", nil, c.in)
-		case (a.s == "-c" || a.s == "--command") && c.name == "nix":
-			w.run(c.args[i+1:], c.in)
-			return stream{}, false
-		case a.s == "--" && c.name == "nix":
-			for _, v := range c.args[:i] { // nix run nixpkgs#git -- clean
-				if _, name, ok := strings.Cut(v.s, "#"); ok && (handlers()[name] != nil || specOf(name) != nil) {
-					w.run(append([]value{known(name)}, c.args[i+1:]...), c.in)
-				}
-			}
-			if dangerousNames()[c.args[i+1].s] {
-				w.run(c.args[i+1:], c.in)
-			}
-		}
-	}
-	return stream{}, false
-}
-
-// perf measures the command that follows its own.
-func perf(w *walker, c *cmd) (stream, bool) {
-	values := set("-e --event -o --output -p --pid -t --tid -C --cpu -F --freq -c --count --call-graph -r --repeat -I -G --cgroup -D --delay -M --metrics -m --mmap-pages -j --timeout -x --field-separator --filter")
-	o, words := parse(c.args, values, false, true)
-	if len(words) == 0 {
-		return stream{}, false
-	}
-	switch words[0].s {
-	case "list", "report", "annotate", "diff", "evlist", "buildid-list", "version", "top":
-		w.harmless(c)
-		return handled(stream{})
-	case "stat", "record", "trace":
-		o, words = parse(words[1:], values, false, true)
-		if v, ok := o.flags["-o"]; ok {
-			w.writing(v, "perf.o")
-		} else {
-			w.harmless(c)
-		}
-		if len(words) == 0 {
-			return handled(stream{})
-		}
-		return handled(w.run(words, c.in))
-	}
-	return stream{}, false
-}
-
-// hyperfine measures commands, each a word of its own.
-func hyperfine(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-w --warmup -m --min-runs -M --max-runs -r --runs -P --parameter-scan -D --parameter-step-size -L --parameter-list -S --shell -s --setup -p --prepare -c --cleanup -C --conclude --reference "+
-		"--style --sort -u --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --output --input -n --command-name --min-benchmarking-time"), false, false)
-	scripts := o.words
-	for _, n := range []string{"-s", "--setup", "-p", "--prepare", "-c", "--cleanup", "-C", "--conclude", "--reference", "-S", "--shell"} {
-		if v, ok := o.flags[n]; ok && v.s != "none" && v.s != "default" {
-			scripts = append(scripts, v)
-		}
-	}
-	for _, n := range []string{"--export-asciidoc", "--export-csv", "--export-json", "--export-markdown", "--export-orgmode", "--output"} {
-		if v, ok := o.flags[n]; ok && v.s != "null" && v.s != "pipe" && v.s != "inherit" {
-			w.writing(v, "hyperfine.exports")
-		}
-	}
-	w.harmless(c)
-	for _, v := range scripts {
-		w.script(v.s, "sh", nil, stream{})
-	}
-	return handled(stream{taint: madeHere})
-}
-
-func fedScript(w *walker, c *cmd) (stream, bool) {
-	if c.in.open {
-		w.feed("sh", c.in, c.name+".stdin")
 	}
 	return stream{}, false
 }

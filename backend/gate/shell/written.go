@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -87,7 +86,8 @@ func (w *walker) runsWhatWasWritten(c *cmd, ran, writes int) {
 
 // judgesArguments says whether what a program is given to run has been judged where it was run.
 func judgesArguments(name string) bool {
-	return handlers()[name] != nil && !slices.Contains(runners, name) || isShell(name) || specOf(name) == nil || specOf(name).wrap >= 0
+	s := specOf(name)
+	return handlers()[name] != nil || isShell(name) || s == nil || s.wrap >= 0 || s.runs(false)
 }
 
 // suspectsArguments looks for commands in what a program that runs code is given, where its entry does not say that it takes

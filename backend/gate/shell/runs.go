@@ -1,0 +1,156 @@
+package shell
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// runsWhat goes through what a rule says that a command runs.
+func (w *walker) runsWhat(e effectSpec, s *spec, o *options, c *cmd) (out stream) {
+	if e.away {
+		e.away = false
+		return w.away(c.name, func() stream { return w.runsWhat(e, s, o, c) })
+	}
+	switch {
+	case e.runs == "project":
+		w.runsAll(c)
+		return stream{}
+	case e.paths == "stdin":
+		w.runsInput(e.runs, o, c)
+		return stream{}
+	}
+	all := w.runWords(e.paths, s, o, c)
+	if len(all) == 0 {
+		return stream{}
+	}
+	switch e.runs {
+	case "command":
+		if e.guess {
+			return w.guessed(all, c)
+		}
+		return w.run(all, c.in)
+	case "sh":
+		if strings.HasSuffix(e.paths, "...") {
+			all = []value{joined(all)}
+		}
+	}
+	for _, v := range all {
+		switch {
+		case e.guess && !w.looksRun(v), e.runs == "texts" && !strings.Contains(v.s, " "):
+		case e.runs == "sh", e.runs == "texts":
+			out.taint |= w.script(trimList(v.s), "sh", nil, c.in).taint
+		case e.runs == "sql":
+			w.query(c, v, readOnly(o))
+		case codeByName(v.s) == e.runs && !strings.ContainsAny(v.s, " (;"):
+			w.scriptFile(v, e.runs, c)
+		default:
+			w.code(e.runs, v)
+		}
+	}
+	return out
+}
+
+// runsInput is what comes by a pipe, where a command runs it.
+func (w *walker) runsInput(what string, o *options, c *cmd) {
+	switch {
+	case !c.in.open:
+	case what != "sql":
+		w.feed(what, c.in, c.name+".stdin")
+	case c.in.known:
+		w.query(c, value{s: c.in.text, taint: c.in.taint}, readOnly(o))
+	default:
+		w.simple(c, human.DatabaseEffect, human.HighRisk, "script")
+	}
+}
+
+// readOnly says whether SQLite or DuckDB opens its database for reading.
+func readOnly(o *options) bool { return o.has("-readonly", "--readonly") }
+
+// runWords are the arguments that a selector names: "all", "3...", "--args...", "-c|--command" and so on.
+func (w *walker) runWords(selector string, s *spec, o *options, c *cmd) []value {
+	names, follow := strings.CutSuffix(selector, "...")
+	if !follow {
+		return o.selected(selector)
+	}
+	n, err := strconv.Atoi(names)
+	if err != nil { // what follows an option
+		for i, a := range c.args {
+			if a.s != "" && isOne(a.s, names) {
+				return c.args[i+1:]
+			}
+		}
+		return nil
+	}
+	_, rest := parse(c.args, s.values, s.long, true)
+	for range n - 1 {
+		if len(rest) == 0 {
+			return nil
+		}
+		_, rest = parse(rest[1:], s.values, s.long, true)
+	}
+	return rest
+}
+
+// selected are the words or the values of options that a selector names.
+func (o *options) selected(selector string) []value {
+	switch selector {
+	case "all":
+		return o.words
+	case "first":
+		return o.words[:min(1, len(o.words))]
+	case "last":
+		return o.words[max(0, len(o.words)-1):]
+	case "rest":
+		return o.words[min(1, len(o.words)):]
+	}
+	if n, err := strconv.Atoi(selector); err == nil {
+		return o.words[min(n-1, len(o.words)):min(n, len(o.words))]
+	}
+	return o.values(selector)
+}
+
+// mostGuessed is how many words may stand before a command whose program has options of its own.
+const mostGuessed = 5
+
+// guessed runs a command that begins where the first known name of one stands: before it are options of the program, of which it is
+// not known whether they take a value.
+func (w *walker) guessed(words []value, c *cmd) stream {
+	for i, v := range words {
+		if v.s == "--" {
+			words = words[i+1:]
+			break
+		}
+	}
+	for i, v := range words[:min(mostGuessed, len(words))] {
+		if base := path.Base(v.s); !strings.HasPrefix(v.s, "-") && v.s != "." && described(base) {
+			return w.run(words[i:], c.in)
+		}
+		if strings.Contains(v.s, " ") && w.looksRun(v) {
+			return w.script(v.s, "sh", nil, c.in)
+		}
+	}
+	return stream{}
+}
+
+// described says whether anything is known of a command.
+func described(name string) bool { return handlers()[name] != nil || specOf(name) != nil }
+
+// looksRun says whether a text begins like a command that matters.
+func (w *walker) looksRun(v value) bool {
+	if !strings.ContainsRune(v.s, ' ') || len(v.s) > 8000 {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(trimList(v.s)), " ")
+	return dangerousNames()[path.Base(first)]
+}
+
+// trimList takes off what aws writes around a list: commands=["ls"].
+func trimList(s string) string {
+	if i := strings.Index(s, `=[`); i >= 0 && i < 20 {
+		return strings.Trim(s[i+2:], `[]"' `)
+	}
+	return s
+}
