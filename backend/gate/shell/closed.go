@@ -8,7 +8,16 @@ import (
 	"deskbell/backend/human"
 )
 
-// closedLine reads what only closed commands have; from is the first rule of the line above.
+// closedLine reads what only closed commands have; from is the first rule of the line above. Of a closed command what no rule is
+// about is a hard limit, and a rule's words are those of the command itself. Its lines:
+//
+//	before -a --bb          options that may stand before its subcommand
+//	with -a --bb            options that the rules of the line above allow
+//	not -a --bb             options that they do not: a hard limit
+//	runs --bb               the option's value, or without one what follows the options, is a command of its own
+//	variables A B           variables of the environment that no call may set
+//	homes A B               those by which the program finds its folder
+//	loads A_* B             those that say what a server of it loads, runs and trusts
 func (s *spec) closedLine(word, rest string, from int) bool {
 	switch word {
 	case "closed":

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -114,6 +115,51 @@ func TestExamples(t *testing.T) {
 	}
 	if n < 10 {
 		t.Errorf("%d examples", n)
+	}
+}
+
+// The document by which others write entries is true: its example does what it says, and it has every word of the format.
+func TestTheDocumentOfTheFormat(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/development/teaching-a-command.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```\n")
+	example, _, _ := strings.Cut(rest, "```")
+	x, err := makeIndex("# The document's\n\n" + example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &spec{name: "depot", wrap: -1}
+	if err := s.read(x.sections[0].body); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		"":                                   "filesystem_read none",
+		"list":                               "network_read none",
+		"push":                               "network_write medium",
+		"push --dry-run":                     "network_read none",
+		"purge all":                          "service high",
+		"exec db1 git push -f":               "git_history_rewrite high",
+		"show --after=sudo\\ rm\\ -rf\\ src": "filesystem_delete high",
+	} {
+		w := newWalker(Place{})
+		args := []value{}
+		for _, word := range strings.Split(strings.ReplaceAll(command, `\ `, "\x02"), " ") {
+			if word != "" {
+				args = append(args, known(strings.ReplaceAll(word, "\x02", " ")))
+			}
+		}
+		o, _ := parse(args, s.values, s.long, false)
+		w.rules(s, &o, &cmd{name: "depot", args: args}, true)
+		if !slices.ContainsFunc(w.effects, func(e human.Effect) bool { return string(e.Verb)+" "+string(e.Risk) == want }) {
+			t.Errorf("depot %s: %+v, want %s", command, w.effects, want)
+		}
+	}
+	for _, word := range slices.Concat(strings.Fields("values long wrap verbs action data from closed yes no command sh texts sql outside project away guess stdin floor"), slices.Collect(maps.Keys(shortVerbs))) {
+		if !regexp.MustCompile("`[^`]*\\b" + word + "\\b[^`]*`").Match(text) {
+			t.Errorf("it does not have %q", word)
+		}
 	}
 }
 

@@ -39,17 +39,7 @@ func (w *walker) telling(c *cmd) {
 		switch {
 		case v.s == "" || strings.HasPrefix(v.s, "-"):
 		case runOptions()[name] || !short && runsByEnding(name):
-			text := strings.TrimLeft(v.s, "|! ")
-			if first, rest, _ := strings.Cut(text, " "); noRunner()[first] && !strings.ContainsAny(rest, ";|&$`<>(") || !v.known() {
-				continue
-			}
-			if !runOptions()[name] && !strings.ContainsAny(text, " /;|&$`") {
-				continue // a name, perhaps of no program
-			}
-			before := w.unsure
-			w.unsure = !runOptions()[name]
-			w.script(text, "sh", nil, stream{})
-			w.unsure = before
+			w.runsByOption(name, v)
 		case commandOptions()[name] && w.looksRun(v):
 			if s := specOf(c.name); c.name != "git" && (s == nil || !s.runs(true)) {
 				w.script(trimList(v.s), "sh", nil, c.in)
@@ -59,6 +49,18 @@ func (w *walker) telling(c *cmd) {
 		case writeOptions()[name] || name == "-o" && !mountOptions()[c.name] && strings.ContainsAny(v.s[:1], "/~."):
 			w.outside(v, c.name+".output")
 		}
+	}
+}
+
+func (w *walker) runsByOption(name string, v value) {
+	text := strings.TrimLeft(v.s, "|! ")
+	sure := runOptions()[name]
+	switch first, rest, _ := strings.Cut(text, " "); {
+	case noRunner()[first] && !strings.ContainsAny(rest, ";|&$`<>(") || !v.known():
+	case sure:
+		w.script(text, "sh", nil, stream{})
+	case strings.ContainsAny(text, " /;|&$`"): // else a name, perhaps of no program
+		w.doubtful(func() { w.script(text, "sh", nil, stream{}) })
 	}
 }
 

@@ -133,6 +133,7 @@ func (w *walker) makes(c *cmd, o *options) {
 	for _, n := range []string{"-f", "--file", "--makefile", "--justfile"} {
 		if v, ok := o.flags[n]; ok && v.s != "" {
 			names = []string{v.s}
+			w.runsOutside(v, c)
 		}
 	}
 	var targets []string

@@ -453,7 +453,7 @@ func (w *walker) rules(s *spec, o *options, c *cmd, must bool) (out taint) {
 			continue
 		}
 		for _, e := range r.effects {
-			found = found || !e.guess && e.runs != "project"
+			found = found || !e.guess && e.runs != "project" && e.runs != "outside"
 			if e.runs != "" {
 				out |= w.runsWhat(e, s, o, c).taint
 			} else {

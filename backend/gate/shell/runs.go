@@ -44,6 +44,8 @@ func (w *walker) runsWhat(e effectSpec, s *spec, o *options, c *cmd) (out stream
 			out.taint |= w.script(trimList(v.s), "sh", nil, c.in).taint
 		case e.runs == "sql":
 			w.query(c, v, readOnly(o))
+		case e.runs == "outside":
+			w.runsOutside(v, c)
 		case codeByName(v.s) == e.runs && !strings.ContainsAny(v.s, " (;"):
 			w.scriptFile(v, e.runs, c)
 		default:
@@ -63,6 +65,18 @@ func (w *walker) runsInput(what string, o *options, c *cmd) {
 		w.query(c, value{s: c.in.text, taint: c.in.taint}, readOnly(o))
 	default:
 		w.simple(c, human.DatabaseEffect, human.HighRisk, "script")
+	}
+}
+
+// runsOutside judges a file of code or of settings that a program of the project runs: those of the project are as trusted as
+// the project is, and any other is a script like others.
+func (w *walker) runsOutside(v value, c *cmd) {
+	switch p, _ := w.placeOf(v, w.dir); p {
+	case inProject, projectRoot, nullDevice, unknownSpot:
+	default:
+		if _, written := w.file(v); !written { // which is judged as what was written, then run
+			w.scriptFile(v, "", c)
+		}
 	}
 }
 

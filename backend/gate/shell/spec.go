@@ -8,39 +8,8 @@ import (
 	"deskbell/backend/human"
 )
 
-// What is known of commands stands in text files. Each begins a command with "@name alias ...", and continues with lines
-//
-//	values -C --git-dir     options that take a value; "all": every long option that a word follows does
-//	long                    -name is one long option, not many short ones
-//	wrap 1                  what follows the options and 1 argument is a command of its own
-//	verbs                   the first argument that is a verb says what it does, where no rule does
-//	action last             ".." is about the last word only; "rest": about all but the first
-//	data                    its arguments are text, not paths
-//	from other              takes the lines of another command, too
-//	closed                  what no rule is about is a hard limit: a rule's words are those of the command itself; see closed.go
-//	before -a --bb          of a closed command: options that may stand before its subcommand
-//	with -a --bb            options that the rules of the line above allow
-//	not -a --bb             options that they do not: a hard limit
-//	runs --bb               the option's value, or without one what follows the options, is a command of its own
-//	variables A B           variables of the environment that no call may set
-//	homes A B               those by which the program finds its folder
-//	loads A_* B             those that say what a server of it loads, runs and trusts
-//	PATTERN ; PATTERN : EFFECT, EFFECT
-//	yes COMMAND             an example that the rule above must find
-//	no COMMAND              and one that it must not
-//
-// A pattern is words that the arguments begin with, "a|b" being one of them, "a*" what begins and "*a*" what contains it, "*" any, "$" no more, ".." the words anywhere in
-// order; "-f|--force" one of the options, "-o=json|yaml" an option of such a value, "!-n|--dry-run" none of the options;
-// "?text" an argument that contains it ("?^text" begins with it, "?=text" is it), "!?text" none; "." everything. Options take
-// no order. "<" asks that something comes by a pipe or a here-document, "!<" that nothing does. An effect is a verb of
-// human.EffectVerbs, a risk, a blast radius, "irreversible" or "costly", `floor` (a hard limit), and where it has paths "@all",
-// "@first", "@last", "@rest" or "@-o|--output".
-//
-// What a command runs is said by an effect, too: "runs sh @-c|--command". What is run is "command" (words: a program and its
-// arguments), "sh", "texts" ("sh", but for single words), "sql" or another language of code (a value that names a file of that
-// language is run as one), or "project" (what the project's own files make it run). "away" says that it runs on another machine, and "guess" that the command may
-// begin later, where the first known name of one is. Besides the paths above there is "@3" for the third word, "@3..." for what
-// follows from there on, options and all, "@--args..." for what follows an option, and "@stdin".
+// A spec is what is known of a command, from one of the text files in the folder knowledge. Their format:
+// docs/development/teaching-a-command.md.
 type spec struct {
 	name   string
 	values map[string]bool
@@ -162,7 +131,7 @@ func (s *spec) read(text string) error {
 func (s *spec) runs(away bool) bool {
 	return slices.ContainsFunc(s.rules, func(r rule) bool {
 		return slices.ContainsFunc(r.effects, func(e effectSpec) bool {
-			return e.runs != "" && e.runs != "project" && (away && e.away || !away && !e.guess)
+			return e.runs != "" && e.runs != "project" && e.runs != "outside" && (away && e.away || !away && !e.guess)
 		})
 	})
 }
@@ -438,6 +407,9 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 			if _, ok := o.flags[s]; !ok {
 				o.flags[s] = value{}
 			}
+			if name, val, eq := strings.Cut(s, "="); eq && len(name) > 2 {
+				o.put(name, value{s: val, taint: a.taint, quoted: true})
+			}
 			for j := 1; j < len(s); j++ {
 				name := "-" + string(s[j])
 				if !values[name] {
@@ -472,36 +444,8 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 
 // matches says whether a rule is about these arguments.
 func (r *rule) matches(o *options, action string) bool {
-	if r.any {
-		i := 0
-		words := o.words
-		switch {
-		case r.grave(): // what destroys counts wherever it stands
-		case action == "last" && len(words) > 0:
-			words = words[len(words)-1:]
-		case action == "rest" && len(words) > 0:
-			if s := words[0].s; (s == "alpha" || s == "beta") && len(words) > 1 {
-				words = words[1:]
-			}
-			words = words[1:]
-		}
-		for _, v := range words {
-			if i < len(r.words) && isOne(v.s, r.words[i]) {
-				i++
-			}
-		}
-		if i < len(r.words) {
-			return false
-		}
-	} else {
-		if len(o.words) < len(r.words) {
-			return false
-		}
-		for i, want := range r.words {
-			if !isOne(o.words[i].s, want) {
-				return false
-			}
-		}
+	if !r.meets(o.words, action) {
+		return false
 	}
 	if r.end && len(o.words) > len(r.words) || r.piped && !o.piped || r.unpiped && o.piped {
 		return false
@@ -530,6 +474,35 @@ func (r *rule) matches(o *options, action string) bool {
 		}
 	}
 	return true
+}
+
+// meets says whether a command's words are those of the rule.
+func (r *rule) meets(words []value, action string) bool {
+	if !r.any {
+		for i, want := range r.words {
+			if i >= len(words) || !isOne(words[i].s, want) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case r.grave(): // what destroys counts wherever it stands
+	case action == "last" && len(words) > 0:
+		words = words[len(words)-1:]
+	case action == "rest" && len(words) > 0:
+		if s := words[0].s; (s == "alpha" || s == "beta") && len(words) > 1 {
+			words = words[1:]
+		}
+		words = words[1:]
+	}
+	i := 0
+	for _, v := range words {
+		if i < len(r.words) && isOne(v.s, r.words[i]) {
+			i++
+		}
+	}
+	return i == len(r.words)
 }
 
 func (r *rule) grave() bool {
