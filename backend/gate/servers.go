@@ -3,11 +3,10 @@ package gate
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell"
 	"deskbell/backend/human"
 )
@@ -396,26 +395,20 @@ func (h *holder) file(p string) {
 }
 
 var (
-	queryLanguage = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\bmatch\s*\(|\bmerge\s*\(|\bcreate\s*\(|\bcall\s+\w+\.|\bdb\.\w+\.\w+\(|\bg\.[VE]\(|\bmutation\b[^{]*\{|\|>\s*\w+\(|\bfor\s+\w+\s+in\s+\w+`)
-	})
-	queryLoses = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(detach\s+delete|delete|remove|drop\w*|delete\w*|remove\w*|truncate|purge)\b`)
-	})
-	queryChanges = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(set|merge|create|insert\w*|update\w*|replace\w*|upsert|mutation|addV|addE|property|load\s+csv|to|call)\b\s*[({\w]`)
-	})
+	queryLanguage = lazy.Pattern(`(?i)\bmatch\s*\(|\bmerge\s*\(|\bcreate\s*\(|\bcall\s+\w+\.|\bdb\.\w+\.\w+\(|\bg\.[VE]\(|\bmutation\b[^{]*\{|\|>\s*\w+\(|\bfor\s+\w+\s+in\s+\w+`)
+	queryLoses    = lazy.Pattern(`(?i)\b(detach\s+delete|delete|remove|drop\w*|delete\w*|remove\w*|truncate|purge)\b`)
+	queryChanges  = lazy.Pattern(`(?i)\b(set|merge|create|insert\w*|update\w*|replace\w*|upsert|mutation|addV|addE|property|load\s+csv|to|call)\b\s*[({\w]`)
 )
 
 // otherQuery are the effects of a query in a language that is not SQL: Cypher, GraphQL, those of MongoDB, ArangoDB, Gremlin,
 // Flux.
 func otherQuery(s string) []human.Effect {
 	switch {
-	case len(s) > maxQuery || !queryLanguage().MatchString(s):
+	case len(s) > maxQuery || !queryLanguage.MatchString(s):
 		return nil
-	case queryLoses().MatchString(s):
+	case queryLoses.MatchString(s):
 		return []human.Effect{effect(human.DatabaseEffect, human.HighRisk, human.SharedBlast, "query.destroys", s)}
-	case queryChanges().MatchString(s):
+	case queryChanges.MatchString(s):
 		return []human.Effect{effect(human.DatabaseEffect, human.MediumRisk, human.SharedBlast, "query.changes", s)}
 	}
 	return nil

@@ -134,16 +134,6 @@ func read(language string) *table {
 	return t
 }
 
-func setOf(words string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		set := map[string]bool{}
-		for w := range strings.FieldsSeq(words) {
-			set[w] = true
-		}
-		return set
-	})
-}
-
 type prover struct {
 	*table
 	toks              []token

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"deskbell/backend/gate/lazy"
 )
 
 // The kinds of tokens.
@@ -115,7 +117,7 @@ func (l *lexer) last() token {
 }
 
 // Operators of two characters that must not be taken for two.
-var twoSigns = setOf("== != <= >= => -> := ** // || && ?? ?. ?-> :: =~ !~ << >> ++ -- .. <=> &. += -= *= /= |= ")
+var twoSigns = lazy.Set("== != <= >= => -> := ** // || && ?? ?. ?-> :: =~ !~ << >> ++ -- .. <=> &. += -= *= /= |= ")
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
@@ -647,11 +649,11 @@ var (
 			"ruby":       "if unless while until and or not when return in elsif then do else case",
 			"awk":        "in return print printf exit case",
 		} {
-			all[language] = setOf(words)()
+			all[language] = lazy.Words(words)
 		}
 		return all
 	})
-	mayStart = setOf("return typeof case in of delete void instanceof new do else throw await yield let async get set")
+	mayStart = lazy.Set("return typeof case in of delete void instanceof new do else throw await yield let async get set")
 )
 
 // regex reads a pattern up to its end, and its flags. What it holds is no code, except where a language allows it.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -324,7 +325,7 @@ func (w *walker) isServer(host string) bool {
 }
 
 // Programs that send the request which their arguments say.
-var requests = setOf("curl wget http https xh httpie iwr irm invoke-webrequest invoke-restmethod")
+var requests = lazy.Set("curl wget http https xh httpie iwr irm invoke-webrequest invoke-restmethod")
 
 // methodOf is the method of a request.
 func methodOf(c *cmd) string {
@@ -380,7 +381,7 @@ func (w *walker) reachesInCode(text string) {
 	}
 }
 
-var apiPaths = lazy(`/api/[\w/{}.$-]*`)
+var apiPaths = lazy.Pattern(`/api/[\w/{}.$-]*`)
 
 // portIn says whether a number of a text is the API's port.
 func (w *walker) portIn(text string) bool {

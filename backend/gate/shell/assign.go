@@ -7,6 +7,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"deskbell/backend/gate/lazy"
 )
 
 // assignment is what an assignment would give to a name, expanded but not yet given.
@@ -320,9 +322,9 @@ func shift(w *walker, c *cmd) (stream, bool) {
 }
 
 func reads(w *walker, c *cmd) (stream, bool) {
-	values := set("-p -t -n -N -d -u -i -a")
+	values := lazy.Words("-p -t -n -N -d -u -i -a")
 	if c.name != "read" {
-		values = set("-d -n -O -s -u -C -c")
+		values = lazy.Words("-d -n -O -s -u -C -c")
 	}
 	o, _ := parse(c.args, values, false, false)
 	w.harmless(c)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -132,7 +133,7 @@ func ownJob(v value) bool {
 
 // readsCommand is a builtin that gets a command to run later, or the place of one.
 func readsCommand(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-C -F -W -p -f"), false, false)
+	o, _ := parse(c.args, lazy.Words("-C -F -W -p -f"), false, false)
 	switch {
 	case c.name == "complete" || c.name == "compgen":
 		if v := o.flags["-C"]; v.s != "" {

@@ -6,59 +6,60 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/inline"
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
-var shells = setOf("sh bash zsh dash ksh ash fish rbash mksh yash csh tcsh pwsh-sh")
+var shells = lazy.Set("sh bash zsh dash ksh ash fish rbash mksh yash csh tcsh pwsh-sh")
 
 func isShell(language string) bool { return language == "" || shells()[language] }
 
 // What code may name without doing anything but compute and print.
 var (
-	pureModules = setOf("json sys re math string itertools functools collections datetime time random statistics textwrap pprint ast base64 hashlib hmac struct " +
+	pureModules = lazy.Set("json sys re math string itertools functools collections datetime time random statistics textwrap pprint ast base64 hashlib hmac struct " +
 		"decimal fractions operator enum typing dataclasses copy heapq bisect uuid unicodedata calendar locale platform inspect keyword " +
 		"html urllib.parse csv io binascii zlib secrets numbers cmath difflib string inspect types contextlib abc sysconfig site util path querystring url assert buffer os.path set pp bigdecimal digest POSIX " +
 		"List::Util Data::Dumper strict warnings utf8 tomllib configparser importlib.metadata __future__ colorsys graphlib zoneinfo")
-	runsCommands = lazy(`\b(os\.(system|popen|exec\w*|spawn\w*|posix_spawn\w*|startfile)|subprocess|commands\.getoutput|getstatusoutput|pty\.spawn|child_process|execSync|execFileSync|execFile|spawnSync|spawn|Deno\.(run|Command)|Bun\.spawn\w*|Bun\.\$|system|popen\w*|shell_exec|passthru|proc_open|pcntl_exec|exec|qx|IO\.popen|Open3|Kernel\.(system|exec|spawn)|Process\.spawn|os\.execute|io\.popen|syscall|fork|forkpty|run_command|ProcessBuilder|Runtime\.getRuntime|getRuntime|Command::new|StartProcess|execv\w*|execl\w*|posix_spawn\w*|NSTask|asyncio\.create_subprocess_\w+|create_subprocess_\w+|win32api|ShellExecute\w*|expect_exec|sh\.\w+|pexpect|fabric|invoke\.run|vim\.fn\.system)\b`)
-	deletesFiles = lazy(`\b(shutil\.rmtree|rmtree|os\.(remove|unlink|rmdir|removedirs|truncate)|fs\.\w*[tT]runcate\w*|File\.truncate|ftruncate|\w*\.?unlink(Sync)?|rm(Sync|dir|dirSync)?|FileUtils\.(rm\w*|remove\w*)|(File|Dir|Pathname)\.(delete|unlink|rmdir|rmtree)|rimraf|del_tree|remove_tree|removeSync|emptyDir\w*|rm_rf|rm_r|rm_f|remove_entry\w*|fs\.rm\w*|unlink|rmdir|Deno\.remove\w*|Remove-Item|os\.remove|file\.remove|os\.RemoveAll|os\.Remove|os\.Truncate|remove_dir\w*|remove_file|remove_all|DeleteFile\w*|deleteIfExists|deleteRecursively|Files\.delete|send2trash)\b`)
-	deletesHome  = lazy(`\b(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|removeSync|rimraf|removeItem\w*|remove_entry\w*|RemoveAll|rm|rmdir|delete\w*|remove)\s*\(?\s*(os\.path\.expanduser\(\s*["']~["']\s*\)|(\w+\.)?Path\.home\(\)|(\w+|require\(["'](node:)?os["']\))\.homedir\(\)|process\.env\.HOME|process\.env\[["']HOME["']\]|os\.environ\[["']HOME["']\]|os\.(getenv|environ\.get)\(["']HOME["']\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|\$_SERVER\[["']HOME["']\])\s*([,);]|$)`)
-	writesBare   = lazy(`\b(File\.(write|rename|symlink|chmod|link)|IO\.write|FileUtils\.\w+|rename|chmod|chown|symlink|link|utime)\s+[\w"'$(:]`)
-	writesFiles  = lazy(`\b(write_text|write_bytes|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|file_put_contents|fwrite|File\.(write|open|new|rename|symlink|chmod)|IO\.write|shutil\.(move|copy\w*|chown)|os\.(rename|replace|chmod|chown|link|symlink|makedirs|mkdir|putenv|setuid)|copyfile|renameSync|copyFileSync|mkdirSync|chmodSync|Deno\.write\w*|FileUtils\.\w+|\.touch|\.rename|\.mkdir|\.chmod|symlinkSync|truncate(Sync)?|io\.open|dump|to_csv|savez?|to_json|writelines|write)\s*\(`)
-	opensToWrite = lazy(`\bopen\s*\(\s*[^)]*?,\s*(mode\s*=\s*)?["'][rbt]*[wax+][rbt+]*["']|open\s*\(?[^;]*["']\s*>{1,2}|Path\([^)]*\)\.open\(\s*["'][wax]`)
-	readsFiles   = lazy(`\b(open|read_text|read_bytes|readFile(Sync)?|createReadStream|file_get_contents|File\.(read|readlines|foreach|open)|IO\.read\w*|readlines|os\.(listdir|walk|scandir|stat|getenv|environ|getcwd|path)|glob|Path|Dir|readdir(Sync)?|process\.(env|cwd|argv|version\w*|platform|exit|stdout|stdin)|require|existsSync|statSync|slurp|load|read_csv|File)\b`)
-	talksNet     = lazy(`\b(requests|urllib\d?(\.request)?|httpx|aiohttp|http\.client|httplib|socket|ftplib|smtplib|paramiko|telnetlib|XMLHttpRequest|fetch|axios|got|net\.(connect|createConnection|Socket)|https?\.(get|request)|Net::HTTP|open-uri|URI\.open|LWP|IO::Socket|TCPSocket|curl_\w+|fsockopen|WebSocket|dgram|boto3|websockets)\b`)
-	sendsNet     = lazy(`\b(requests|httpx|axios|session|client|s)\.(post|put|patch|delete|request)\b|\burlopen\s*\([^)]*data\s*=|method\s*:\s*["'](POST|PUT|PATCH|DELETE)|\b(sendall|sendto|sendmail)\b|Net::HTTP\.post|http\.client|\bsocket\b|IO::Socket|TCPSocket|fsockopen`)
-	losesNet     = lazy(`(?i)\.(delete|destroy|drop|remove|purge|truncate|cancel|deregister|revoke)\w*\s*\(|method\s*:\s*["']DELETE`)
-	signals      = lazy(`\bos\.kill(pg)?\b|\bprocess\.kill\b|\bProcess\.kill\b|\bkill\s+(9|['"]?(KILL|TERM))`)
-	exfil        = lazy(`\b(os\.environ|process\.env|ENV)\b`)
-	importsAny   = lazy(`(?m)\b(?:import|from|require|use)\b[ (]*["']?([A-Za-z_][\w.:/]*)((?:\s*,\s*[A-Za-z_][\w.]*)*)`)
-	emptiesFile  = lazy(`\bopen\s*\([^)]*["']w[bt]?["'][^)]*\)\s*\.\s*(close|truncate)`)
-	decodesText  = lazy(`\b(b64decode|b32decode|decode_base64|Base64\.\w*decode\w*|base64_decode|atob|unhexlify|fromhex|codecs\.decode|decodebytes|gzinflate|uudecode|unpack)\b|["'](base64|hex|rot13)["']|pack\s*\(?\s*["']H`)
-	queries      = lazy(`(?i)\b(execute\w*|query\w*|exec|cursor|raw|sql|prepare|run|do)\s*\(`)
-	opensURL     = lazy(`\b(file_get_contents|fopen|copy|readfile|open|get|getstore|simplexml_load_file)\b`)
-	socketsOf    = lazy(`(?i)\b(socket|fsockopen|TCPSocket|TCPServer|net\.(connect|createConnection|Socket|Dial)|IO::Socket|pfsockopen|stream_socket_client)\b`)
-	shellNames   = lazy(`\b((ba|z|da|k|c)?sh|cmd(\.exe)?|powershell)\b`)
-	importsCode  = lazy("\\b(import|from)\\s*\\(?\\s*[\"'`](data|https?|blob):") // code in an address
-	fetchesCode  = lazy(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch|https?\.get|URI\.open)\b.{0,400}\b(exec|eval|instance_eval|Function)\s*[()]`)
+	runsCommands = lazy.Pattern(`\b(os\.(system|popen|exec\w*|spawn\w*|posix_spawn\w*|startfile)|subprocess|commands\.getoutput|getstatusoutput|pty\.spawn|child_process|execSync|execFileSync|execFile|spawnSync|spawn|Deno\.(run|Command)|Bun\.spawn\w*|Bun\.\$|system|popen\w*|shell_exec|passthru|proc_open|pcntl_exec|exec|qx|IO\.popen|Open3|Kernel\.(system|exec|spawn)|Process\.spawn|os\.execute|io\.popen|syscall|fork|forkpty|run_command|ProcessBuilder|Runtime\.getRuntime|getRuntime|Command::new|StartProcess|execv\w*|execl\w*|posix_spawn\w*|NSTask|asyncio\.create_subprocess_\w+|create_subprocess_\w+|win32api|ShellExecute\w*|expect_exec|sh\.\w+|pexpect|fabric|invoke\.run|vim\.fn\.system)\b`)
+	deletesFiles = lazy.Pattern(`\b(shutil\.rmtree|rmtree|os\.(remove|unlink|rmdir|removedirs|truncate)|fs\.\w*[tT]runcate\w*|File\.truncate|ftruncate|\w*\.?unlink(Sync)?|rm(Sync|dir|dirSync)?|FileUtils\.(rm\w*|remove\w*)|(File|Dir|Pathname)\.(delete|unlink|rmdir|rmtree)|rimraf|del_tree|remove_tree|removeSync|emptyDir\w*|rm_rf|rm_r|rm_f|remove_entry\w*|fs\.rm\w*|unlink|rmdir|Deno\.remove\w*|Remove-Item|os\.remove|file\.remove|os\.RemoveAll|os\.Remove|os\.Truncate|remove_dir\w*|remove_file|remove_all|DeleteFile\w*|deleteIfExists|deleteRecursively|Files\.delete|send2trash)\b`)
+	deletesHome  = lazy.Pattern(`\b(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|removeSync|rimraf|removeItem\w*|remove_entry\w*|RemoveAll|rm|rmdir|delete\w*|remove)\s*\(?\s*(os\.path\.expanduser\(\s*["']~["']\s*\)|(\w+\.)?Path\.home\(\)|(\w+|require\(["'](node:)?os["']\))\.homedir\(\)|process\.env\.HOME|process\.env\[["']HOME["']\]|os\.environ\[["']HOME["']\]|os\.(getenv|environ\.get)\(["']HOME["']\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|\$_SERVER\[["']HOME["']\])\s*([,);]|$)`)
+	writesBare   = lazy.Pattern(`\b(File\.(write|rename|symlink|chmod|link)|IO\.write|FileUtils\.\w+|rename|chmod|chown|symlink|link|utime)\s+[\w"'$(:]`)
+	writesFiles  = lazy.Pattern(`\b(write_text|write_bytes|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|file_put_contents|fwrite|File\.(write|open|new|rename|symlink|chmod)|IO\.write|shutil\.(move|copy\w*|chown)|os\.(rename|replace|chmod|chown|link|symlink|makedirs|mkdir|putenv|setuid)|copyfile|renameSync|copyFileSync|mkdirSync|chmodSync|Deno\.write\w*|FileUtils\.\w+|\.touch|\.rename|\.mkdir|\.chmod|symlinkSync|truncate(Sync)?|io\.open|dump|to_csv|savez?|to_json|writelines|write)\s*\(`)
+	opensToWrite = lazy.Pattern(`\bopen\s*\(\s*[^)]*?,\s*(mode\s*=\s*)?["'][rbt]*[wax+][rbt+]*["']|open\s*\(?[^;]*["']\s*>{1,2}|Path\([^)]*\)\.open\(\s*["'][wax]`)
+	readsFiles   = lazy.Pattern(`\b(open|read_text|read_bytes|readFile(Sync)?|createReadStream|file_get_contents|File\.(read|readlines|foreach|open)|IO\.read\w*|readlines|os\.(listdir|walk|scandir|stat|getenv|environ|getcwd|path)|glob|Path|Dir|readdir(Sync)?|process\.(env|cwd|argv|version\w*|platform|exit|stdout|stdin)|require|existsSync|statSync|slurp|load|read_csv|File)\b`)
+	talksNet     = lazy.Pattern(`\b(requests|urllib\d?(\.request)?|httpx|aiohttp|http\.client|httplib|socket|ftplib|smtplib|paramiko|telnetlib|XMLHttpRequest|fetch|axios|got|net\.(connect|createConnection|Socket)|https?\.(get|request)|Net::HTTP|open-uri|URI\.open|LWP|IO::Socket|TCPSocket|curl_\w+|fsockopen|WebSocket|dgram|boto3|websockets)\b`)
+	sendsNet     = lazy.Pattern(`\b(requests|httpx|axios|session|client|s)\.(post|put|patch|delete|request)\b|\burlopen\s*\([^)]*data\s*=|method\s*:\s*["'](POST|PUT|PATCH|DELETE)|\b(sendall|sendto|sendmail)\b|Net::HTTP\.post|http\.client|\bsocket\b|IO::Socket|TCPSocket|fsockopen`)
+	losesNet     = lazy.Pattern(`(?i)\.(delete|destroy|drop|remove|purge|truncate|cancel|deregister|revoke)\w*\s*\(|method\s*:\s*["']DELETE`)
+	signals      = lazy.Pattern(`\bos\.kill(pg)?\b|\bprocess\.kill\b|\bProcess\.kill\b|\bkill\s+(9|['"]?(KILL|TERM))`)
+	exfil        = lazy.Pattern(`\b(os\.environ|process\.env|ENV)\b`)
+	importsAny   = lazy.Pattern(`(?m)\b(?:import|from|require|use)\b[ (]*["']?([A-Za-z_][\w.:/]*)((?:\s*,\s*[A-Za-z_][\w.]*)*)`)
+	emptiesFile  = lazy.Pattern(`\bopen\s*\([^)]*["']w[bt]?["'][^)]*\)\s*\.\s*(close|truncate)`)
+	decodesText  = lazy.Pattern(`\b(b64decode|b32decode|decode_base64|Base64\.\w*decode\w*|base64_decode|atob|unhexlify|fromhex|codecs\.decode|decodebytes|gzinflate|uudecode|unpack)\b|["'](base64|hex|rot13)["']|pack\s*\(?\s*["']H`)
+	queries      = lazy.Pattern(`(?i)\b(execute\w*|query\w*|exec|cursor|raw|sql|prepare|run|do)\s*\(`)
+	opensURL     = lazy.Pattern(`\b(file_get_contents|fopen|copy|readfile|open|get|getstore|simplexml_load_file)\b`)
+	socketsOf    = lazy.Pattern(`(?i)\b(socket|fsockopen|TCPSocket|TCPServer|net\.(connect|createConnection|Socket|Dial)|IO::Socket|pfsockopen|stream_socket_client)\b`)
+	shellNames   = lazy.Pattern(`\b((ba|z|da|k|c)?sh|cmd(\.exe)?|powershell)\b`)
+	importsCode  = lazy.Pattern("\\b(import|from)\\s*\\(?\\s*[\"'`](data|https?|blob):") // code in an address
+	fetchesCode  = lazy.Pattern(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch|https?\.get|URI\.open)\b.{0,400}\b(exec|eval|instance_eval|Function)\s*[()]`)
 )
 
-var netModules = setOf("http https http2 net tls dgram dns axios node-fetch got undici ws request")
+var netModules = lazy.Set("http https http2 net tls dgram dns axios node-fetch got undici ws request")
 
 // What runs text as code, or reaches what is not named, in each language.
-var evaluates = map[string]pattern{
-	"python":     lazy(`\b(eval|exec|compile|execfile|runpy|importlib|import_module|getattr|attrgetter|methodcaller|ctypes|cffi|marshal|pickle|cPickle|dill|shelve|globals|vars|locals|setattr|dlopen|builtins|load_module|SourceFileLoader|codeop|InteractiveInterpreter)\b|__\w+__`),
-	"javascript": lazy(`\b(eval|Function|vm\.\w+|runInThisContext|runInNewContext|process\.binding|process\.dlopen|dlopen|constructor|mainModule|_load|Reflect\.\w+|WebAssembly|FFI|createRequire)\b|\bimport\s*\(\s*[^")'\x60\s]|\brequire\s*\(\s*[^")'\x60\s]|\]\s*\(|\bglobalThis\s*\[|\bprocess\s*\[|\bglobal\s*\[`),
-	"ruby":       lazy(`\b(eval|instance_eval|class_eval|module_eval|instance_exec|send|__send__|public_send|method|const_get|define_method|load|Fiddle|DL|Marshal|binding|YAML\.(unsafe_)?load)\b`),
-	"perl":       lazy(`\beval\b|\bdo\s+["'$]|\brequire\s+\$|&\{|&\$|->\$|\bDynaLoader\b|\bsyscall\b|\bs/[^/]*/[^/]*/\w*e`),
-	"php":        lazy(`\b(eval|assert|create_function|require_once|require|include|include_once|base64_decode|str_rot13|gzinflate|call_user_func\w*|array_map|preg_replace_callback|unserialize|dl|FFI|ReflectionFunction|usort|register_shutdown_function|mb_ereg_replace)\b|\$\w+\s*\(|\}\s*\(|\]\s*\(|""\s*\)\s*\(`),
-	"lua":        lazy(`\b(load|loadstring|dofile|loadfile|require|package\.loadlib|debug\.\w+|ffi|_G|_ENV)\b`),
-	"go":         lazy(`\b(plugin|syscall|unsafe|cgo)\b|//go:linkname`),
-	"rust":       lazy(`\b(unsafe|libloading|asm!|include!)`),
-	"compiled":   lazy(`\b(dlopen|mprotect|asm|__asm__|ScriptEngine\w*|defineClass|forName|unsafe|DllImport|Assembly\.Load)\b`),
+var evaluates = map[string]lazy.Regexp{
+	"python":     lazy.Pattern(`\b(eval|exec|compile|execfile|runpy|importlib|import_module|getattr|attrgetter|methodcaller|ctypes|cffi|marshal|pickle|cPickle|dill|shelve|globals|vars|locals|setattr|dlopen|builtins|load_module|SourceFileLoader|codeop|InteractiveInterpreter)\b|__\w+__`),
+	"javascript": lazy.Pattern(`\b(eval|Function|vm\.\w+|runInThisContext|runInNewContext|process\.binding|process\.dlopen|dlopen|constructor|mainModule|_load|Reflect\.\w+|WebAssembly|FFI|createRequire)\b|\bimport\s*\(\s*[^")'\x60\s]|\brequire\s*\(\s*[^")'\x60\s]|\]\s*\(|\bglobalThis\s*\[|\bprocess\s*\[|\bglobal\s*\[`),
+	"ruby":       lazy.Pattern(`\b(eval|instance_eval|class_eval|module_eval|instance_exec|send|__send__|public_send|method|const_get|define_method|load|Fiddle|DL|Marshal|binding|YAML\.(unsafe_)?load)\b`),
+	"perl":       lazy.Pattern(`\beval\b|\bdo\s+["'$]|\brequire\s+\$|&\{|&\$|->\$|\bDynaLoader\b|\bsyscall\b|\bs/[^/]*/[^/]*/\w*e`),
+	"php":        lazy.Pattern(`\b(eval|assert|create_function|require_once|require|include|include_once|base64_decode|str_rot13|gzinflate|call_user_func\w*|array_map|preg_replace_callback|unserialize|dl|FFI|ReflectionFunction|usort|register_shutdown_function|mb_ereg_replace)\b|\$\w+\s*\(|\}\s*\(|\]\s*\(|""\s*\)\s*\(`),
+	"lua":        lazy.Pattern(`\b(load|loadstring|dofile|loadfile|require|package\.loadlib|debug\.\w+|ffi|_G|_ENV)\b`),
+	"go":         lazy.Pattern(`\b(plugin|syscall|unsafe|cgo)\b|//go:linkname`),
+	"rust":       lazy.Pattern(`\b(unsafe|libloading|asm!|include!)`),
+	"compiled":   lazy.Pattern(`\b(dlopen|mprotect|asm|__asm__|ScriptEngine\w*|defineClass|forName|unsafe|DllImport|Assembly\.Load)\b`),
 }
 
 // What names that look like those of the machinery may be used for without running anything.
-var plainNames = setOf("__name__ __main__ __version__ __file__ __doc__ __init__ __str__ __repr__ __enter__ __exit__ __len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __iter__ __next__ __all__ __future__ __call__ " +
+var plainNames = lazy.Set("__name__ __main__ __version__ __file__ __doc__ __init__ __str__ __repr__ __enter__ __exit__ __len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __iter__ __next__ __all__ __future__ __call__ " +
 	"__getitem__ __setitem__ __delitem__ __contains__ __post_init__ __annotations__ __slots__ __add__ __sub__ __mul__ __truediv__ __bool__ __int__ __float__ __index__ __aenter__ __aexit__ __new__ __author__ __email__ __license__ __copyright__ __date__ __debug__ __path__ __package__ __title__ __summary__ __url__ __setup__")
 
 // evaluatesIn is what code names that evaluates code; empty where it names nothing of the kind.
@@ -86,8 +87,8 @@ func evaluatesIn(language, bare string) string {
 
 // The languages of which enough is known to say that code only computes.
 var (
-	wellKnown = setOf("python javascript ruby perl php awk")
-	compiled  = setOf("go rust compiled")
+	wellKnown = lazy.Set("python javascript ruby perl php awk")
+	compiled  = lazy.Set("go rust compiled")
 )
 
 // code judges code in a programming language. It is no parser of those languages: it looks for what does something, takes
@@ -414,7 +415,7 @@ func (w *walker) moduleFile(m string) string {
 	return ""
 }
 
-var namesHome = lazy(`(?i)\b(home|homedir|expanduser|getenv|environ|ENV)\b`)
+var namesHome = lazy.Pattern(`(?i)\b(home|homedir|expanduser|getenv|environ|ENV)\b`)
 
 // joinedSecret says whether code that names the home puts the place of a secret together from its texts.
 func (w *walker) joinedSecret(text string, literals []string) bool {
@@ -433,7 +434,7 @@ func (w *walker) joinedSecret(text string, literals []string) bool {
 	return false
 }
 
-var magicLine = lazy(`(?m)^[ \t]*(?:[\w, ]+=[ \t]*)?(!{1,2}|%{1,2}[a-z_]+)(.*)$`)
+var magicLine = lazy.Pattern(`(?m)^[ \t]*(?:[\w, ]+=[ \t]*)?(!{1,2}|%{1,2}[a-z_]+)(.*)$`)
 
 // magics are the lines of a notebook that are no Python: commands of a shell, and those of IPython. It says whether any does
 // more than show.

@@ -3,12 +3,13 @@ package shell
 import (
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
 // docker run and exec hold commands; what they may reach depends on what is mounted.
 func docker(w *walker, c *cmd) (stream, bool) {
-	globals := set("-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey --connection --url --identity --namespace -n --address -a")
+	globals := lazy.Words("-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey --connection --url --identity --namespace -n --address -a")
 	_, rest := parse(c.args, globals, false, true)
 	if len(rest) == 0 {
 		return stream{}, false
@@ -28,7 +29,7 @@ func docker(w *walker, c *cmd) (stream, bool) {
 	case "compose":
 		return compose(w, &cmd{name: "docker-compose", args: args, in: c.in})
 	case "exec":
-		o, cmdline := parse(args, set("-e --env -u --user -w --workdir --env-file --detach-keys"), false, true)
+		o, cmdline := parse(args, lazy.Words("-e --env -u --user -w --workdir --env-file --detach-keys"), false, true)
 		if o.has("--privileged") {
 			w.simple(c, human.PrivilegeEscalation, human.HighRisk, "privileged")
 		}
@@ -39,7 +40,7 @@ func docker(w *walker, c *cmd) (stream, bool) {
 		w.away("container", func() stream { return w.run(cmdline[1:], c.in) })
 		return handled(stream{taint: madeHere})
 	case "run", "create":
-		values := set("-a --add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent --cgroupns --cidfile --cpu-period --cpus -c --cpu-shares --cpuset-cpus " +
+		values := lazy.Words("-a --add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent --cgroupns --cidfile --cpu-period --cpus -c --cpu-shares --cpuset-cpus " +
 			"--detach-keys --device --dns --domainname --entrypoint -e --env --env-file --expose --gpus --group-add --health-cmd --hostname -h --ip --ipc --isolation -l --label --link --log-driver --log-opt " +
 			"--mac-address -m --memory --mount --name --network --net --network-alias --oom-score-adj --pid --pids-limit --platform -p --publish --pull --restart --runtime --security-opt --shm-size --stop-signal " +
 			"--storage-opt --sysctl --tmpfs --ulimit -u --user --userns --uts -v --volume --volume-driver --volumes-from -w --workdir")
@@ -106,7 +107,7 @@ func docker(w *walker, c *cmd) (stream, bool) {
 
 // restsOnDockerfile tells the watcher of the file that an image is built by.
 func (w *walker) restsOnDockerfile(args []value) {
-	o, words := parse(args, set("-f --file -t --tag --build-arg --target --platform --label --network --secret --ssh --cache-from --cache-to --output -o --progress --iidfile --add-host --build-context --builder --pull --shm-size --ulimit"), false, false)
+	o, words := parse(args, lazy.Words("-f --file -t --tag --build-arg --target --platform --label --network --secret --ssh --cache-from --cache-to --output -o --progress --iidfile --add-host --build-context --builder --pull --shm-size --ulimit"), false, false)
 	if file, ok := o.flags["--file"]; ok {
 		w.rests(file)
 		return
@@ -129,7 +130,7 @@ func (w *walker) restsOnDockerfile(args []value) {
 var composeFiles = []string{"compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml", "compose.override.yaml", "compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"}
 
 func compose(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, set("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel"), false, true)
+	o, rest := parse(c.args, lazy.Words("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel"), false, true)
 	if len(rest) > 0 && (rest[0].s == "up" || rest[0].s == "run" || rest[0].s == "build" || rest[0].s == "create" || rest[0].s == "watch") {
 		files := composeFiles
 		for _, n := range []string{"-f", "--file"} {
@@ -142,7 +143,7 @@ func compose(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	if len(rest) > 0 && (rest[0].s == "exec" || rest[0].s == "run") {
-		o, cmdline := parse(rest[1:], set("-e --env -u --user -w --workdir --index -l --label --name -p --publish -v --volume --entrypoint --cap-add"), false, true)
+		o, cmdline := parse(rest[1:], lazy.Words("-e --env -u --user -w --workdir --index -l --label --name -p --publish -v --volume --entrypoint --cap-add"), false, true)
 		if len(cmdline) >= 2 {
 			if rest[0].s == "run" {
 				risk := human.LowRisk // what the project's own file says, as up does

@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/inline"
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
 // sed runs and writes by its script: e, w, s///e, s///w; and edits with -i.
 func sed(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-e -f --expression --file -l --line-length"), false, false)
+	o, _ := parse(c.args, lazy.Words("-e -f --expression --file -l --line-length"), false, false)
 	var scripts []value
 	files := o.words
 	for i, a := range c.args {
@@ -135,7 +136,7 @@ func skipTo(s string, i int, d byte) int {
 }
 
 func awk(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-F -v -f -e -i -l --field-separator --assign --file --source --include --load"), false, false)
+	o, _ := parse(c.args, lazy.Words("-F -v -f -e -i -l --field-separator --assign --file --source --include --load"), false, false)
 	var program *value
 	words := o.words
 	for _, n := range []string{"-e", "--source"} {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -37,7 +38,7 @@ func spread(args []value, values map[string]bool) []value {
 }
 
 func tar(w *walker, c *cmd) (stream, bool) {
-	values := set("-f -C -T -X -I -K -N -g -V -b -H -L -F --file --directory --files-from --exclude --exclude-from --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --transform --strip-components --owner --group --mode")
+	values := lazy.Words("-f -C -T -X -I -K -N -g -V -b -H -L -F --file --directory --files-from --exclude --exclude-from --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --transform --strip-components --owner --group --mode")
 	args := c.args
 	if len(args) > 0 && !strings.HasPrefix(args[0].s, "-") && args[0].s != "" { // tar xzf: the old way, values in their order
 		var spread []value
@@ -133,7 +134,7 @@ func tar(w *walker, c *cmd) (stream, bool) {
 }
 
 func remove(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-n --iterations -s --size --random-source"), false, false)
+	o, _ := parse(c.args, lazy.Words("-n --iterations -s --size --random-source"), false, false)
 	if len(c.args) == 1 && o.has("--help", "--version") {
 		w.harmless(c)
 		return handled(stream{})
@@ -170,7 +171,7 @@ func remove(w *walker, c *cmd) (stream, bool) {
 }
 
 func copies(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-t --target-directory -S --suffix -m --mode -o --owner -g --group"), false, false)
+	o, _ := parse(c.args, lazy.Words("-t --target-directory -S --suffix -m --mode -o --owner -g --group"), false, false)
 	words := o.words
 	var to value
 	if v, ok := o.flags["-t"]; ok && v.s != "" {
@@ -306,7 +307,7 @@ func (w *walker) copied(v, to value, one, keeps, forced bool, c *cmd) {
 
 // uniq writes to the second file that is named.
 func uniq(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-f -s -w --skip-fields --skip-chars --check-chars"), false, false)
+	o, _ := parse(c.args, lazy.Words("-f -s -w --skip-fields --skip-chars --check-chars"), false, false)
 	if len(o.words) > 1 {
 		w.replacing(o.words[1], "uniq.writes")
 	}
@@ -342,7 +343,7 @@ func dd(w *walker, c *cmd) (stream, bool) {
 
 // chmod, chown and their like change who may do what.
 func chmod(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("--reference --from -m -M -x -X --modify --set"), false, false)
+	o, _ := parse(c.args, lazy.Words("--reference --from -m -M -x -X --modify --set"), false, false)
 	if len(c.args) == 1 && o.has("--help", "--version") {
 		w.harmless(c)
 		return handled(stream{})

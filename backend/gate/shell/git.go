@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -95,7 +96,7 @@ func git(w *walker, c *cmd) (stream, bool) {
 		w.unseen(words[0], "git.unknown")
 		return handled(stream{})
 	}
-	o, _ := parse(words[1:], set("-x --exec --upload-pack --receive-pack --strategy --output"), false, false)
+	o, _ := parse(words[1:], lazy.Words("-x --exec --upload-pack --receive-pack --strategy --output"), false, false)
 	for _, n := range []string{"--exec", "--upload-pack", "--receive-pack", "-x"} {
 		if v, ok := o.flags[n]; ok && v.s != "" && (sub == "rebase" || n == "--upload-pack" || n == "--receive-pack" || n == "--exec") {
 			w.script(v.s, "sh", nil, stream{})

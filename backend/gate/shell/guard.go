@@ -3,14 +3,15 @@ package shell
 import (
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
 // Programs that put files somewhere else, by verbs of theirs.
 var (
-	uploads     = setOf("gsutil aws gcloud azcopy az rclone mc s3cmd s5cmd b2 gh glab croc ffsend transfersh transfer wormhole magic-wormhole termbin pastebinit gist ix sprunge ipfs dropbox gdrive restic borg kopia")
-	uploadVerbs = setOf("cp copy mv move sync rsync upload put create send add share backup new upload-batch rclone push save")
-	stoppers    = setOf("kill pkill killall xkill skill systemctl launchctl service rc-service taskkill snap brew apt apt-get npm")
+	uploads     = lazy.Set("gsutil aws gcloud azcopy az rclone mc s3cmd s5cmd b2 gh glab croc ffsend transfersh transfer wormhole magic-wormhole termbin pastebinit gist ix sprunge ipfs dropbox gdrive restic borg kopia")
+	uploadVerbs = lazy.Set("cp copy mv move sync rsync upload put create send add share backup new upload-batch rclone push save")
+	stoppers    = lazy.Set("kill pkill killall xkill skill systemctl launchctl service rc-service taskkill snap brew apt apt-get npm")
 )
 
 // guards looks at a command once its effects are known: whether it sends the secrets it reads, or stops the gatekeeper.
@@ -59,7 +60,7 @@ func (w *walker) tampers(what string) {
 }
 
 // onlyText are commands for which an address is only text.
-var onlyText = setOf("echo printf export declare typeset local readonly test [ [[ read set true : cat grep sed awk jq git")
+var onlyText = lazy.Set("echo printf export declare typeset local readonly test [ [[ read set true : cat grep sed awk jq git")
 
 // addressesBy says whether an address is put together from what is not known: in its host, path or query. What stands before
 // the @ proves who one is.

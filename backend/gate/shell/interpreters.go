@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -135,7 +136,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 			"python": "-W -X -Q --check-hash-based-pycs", "javascript": "-r --require --loader --import --env-file -C --conditions --experimental-loader --stack-trace-limit --max-old-space-size",
 			"ruby": "-r -I -C -E", "perl": "-I -M -m", "php": "-d -c -z", "lua": "-l", "r": "", "applescript": "-l", "powershell": "-ExecutionPolicy -ep -File -f -WorkingDirectory -OutputFormat -InputFormat", "tcl": "",
 		}
-		return set(inline[language]), set(valued[language])
+		return lazy.Words(inline[language]), lazy.Words(valued[language])
 	})
 	return func(w *walker, c *cmd) (stream, bool) {
 		isInline, isValued := options()
@@ -296,13 +297,13 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 
 // plainOptions are the options of interpreters that change nothing but how code is read and what is printed. Any other may
 // write a file, load code or open a port, and is asked about.
-var plainOptions = sync.OnceValue(func() map[string]pattern {
-	node := lazy(`^(--(no-)?(warnings|deprecation|addons|experimental-[\w-]+|harmony[\w-]*|enable-source-maps|expose[-_]gc|preserve-symlinks(-main)?|trace-(warnings|deprecation|uncaught|exit)|throw-deprecation|pending-deprecation|permission|allow-fs-read|stack-size|max[-_]old[-_]space[-_]size|max-http-header-size|stack-trace-limit|input-type|unhandled-rejections|dns-result-order|icu-data-dir|interactive|test[\w-]*|watch[\w-]*|inspect-port|title|version|help|v8-options|strip-types|conditions|check|print|eval|env-file-if-exists|disable-warning|force-color|color|use_strict|use-strict|frozen-intrinsics|es-module-specifier-resolution|allow-natives-syntax|noexpose[\w-]*|optimize[\w-]*|max-semi-space-size|zero-fill-buffers|report-uncaught-exception)(=.*)?|-[ipvhC])$`)
-	return map[string]pattern{
+var plainOptions = sync.OnceValue(func() map[string]lazy.Regexp {
+	node := lazy.Pattern(`^(--(no-)?(warnings|deprecation|addons|experimental-[\w-]+|harmony[\w-]*|enable-source-maps|expose[-_]gc|preserve-symlinks(-main)?|trace-(warnings|deprecation|uncaught|exit)|throw-deprecation|pending-deprecation|permission|allow-fs-read|stack-size|max[-_]old[-_]space[-_]size|max-http-header-size|stack-trace-limit|input-type|unhandled-rejections|dns-result-order|icu-data-dir|interactive|test[\w-]*|watch[\w-]*|inspect-port|title|version|help|v8-options|strip-types|conditions|check|print|eval|env-file-if-exists|disable-warning|force-color|color|use_strict|use-strict|frozen-intrinsics|es-module-specifier-resolution|allow-natives-syntax|noexpose[\w-]*|optimize[\w-]*|max-semi-space-size|zero-fill-buffers|report-uncaught-exception)(=.*)?|-[ipvhC])$`)
+	return map[string]lazy.Regexp{
 		"node": node, "nodejs": node,
-		"python": lazy(`^-([bBdEiIOqsSuvVxP]+|[WX].*|-help.*|-version|-check-hash-based-pycs.*)$`),
-		"perl":   lazy(`^-([wnplaWXTtUucsSEeiIMmFVv0].*|-version|-help|C\w*)$`),
-		"ruby":   lazy(`^-([wWnplasUKEFxSv0iIrCceT].*|-(disable|enable|yjit|jit|encoding|external-encoding|internal-encoding|verbose|version|help|parser|copyright|debug|backtrace-limit)\b.*)$`),
+		"python": lazy.Pattern(`^-([bBdEiIOqsSuvVxP]+|[WX].*|-help.*|-version|-check-hash-based-pycs.*)$`),
+		"perl":   lazy.Pattern(`^-([wnplaWXTtUucsSEeiIMmFVv0].*|-version|-help|C\w*)$`),
+		"ruby":   lazy.Pattern(`^-([wWnplasUKEFxSv0iIrCceT].*|-(disable|enable|yjit|jit|encoding|external-encoding|internal-encoding|verbose|version|help|parser|copyright|debug|backtrace-limit)\b.*)$`),
 	}
 })
 
@@ -320,7 +321,7 @@ func holdsCode(language, s string) bool {
 	return false
 }
 
-var loadsScript = setOf("-r --require --import --loader --experimental-loader")
+var loadsScript = lazy.Set("-r --require --import --loader --experimental-loader")
 
 // loadedModules is what -M of Perl and -r of Ruby load, as the code that they stand for. Perl itself puts what follows -M into
 // its program as it is.

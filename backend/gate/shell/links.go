@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -233,13 +234,13 @@ func tree(c *cmd) bool {
 
 // Programs that take all that is below a folder with them, and those that print what they find there.
 var (
-	copiers   = setOf("cp tar gtar bsdtar zip 7z 7za rar cpio pax rsync scp rclone restic borg kopia ditto robocopy xcopy duplicity")
-	toLast    = setOf("cp rsync scp ditto rclone robocopy xcopy")
-	searchers = setOf("grep egrep fgrep rg ag ack ugrep strings find fd fdfind cat diff")
+	copiers   = lazy.Set("cp tar gtar bsdtar zip 7z 7za rar cpio pax rsync scp rclone restic borg kopia ditto robocopy xcopy duplicity")
+	toLast    = lazy.Set("cp rsync scp ditto rclone robocopy xcopy")
+	searchers = lazy.Set("grep egrep fgrep rg ag ack ugrep strings find fd fdfind cat diff")
 	// Programs that give others a folder, or show it at another place.
-	sharers = setOf("python python3 busybox httpd php ruby caddy darkhttpd http-server serve miniserve bwrap bindfs chroot proot docker podman nerdctl sshfs")
+	sharers = lazy.Set("python python3 busybox httpd php ruby caddy darkhttpd http-server serve miniserve bwrap bindfs chroot proot docker podman nerdctl sshfs")
 	// Programs of which none reads what files hold.
-	namers = setOf("ls cd pushd popd pwd dirs dir vdir tree du df stat test [ [[ echo printf true : basename dirname realpath readlink exit set export unset wait sleep date")
+	namers = lazy.Set("ls cd pushd popd pwd dirs dir vdir tree du df stat test [ [[ echo printf true : basename dirname realpath readlink exit set export unset wait sleep date")
 )
 
 // mounts notes what mount --bind makes of a folder.
@@ -247,7 +248,7 @@ func (w *walker) mounts(c *cmd) {
 	if c.name != "mount" {
 		return
 	}
-	o, _ := parse(c.args, set("-t -o -O --options --types -L -U"), false, false)
+	o, _ := parse(c.args, lazy.Words("-t -o -O --options --types -L -U"), false, false)
 	bind := o.has("-B", "--bind", "-R", "--rbind", "-M", "--move")
 	for _, name := range []string{"-o", "--options"} {
 		bind = bind || strings.Contains(o.flags[name].s, "bind")

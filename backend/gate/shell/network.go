@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -85,9 +86,9 @@ func curl(w *walker, c *cmd) (stream, bool) {
 
 // control are ports of this machine behind which programs run what they are sent, or hold what many use: Docker, etcd,
 // Kubernetes, Consul, Vault, Nomad, Elasticsearch, a browser's own tools, Jupyter.
-var control = setOf("2375 2376 2377 2379 2380 4243 4646 6443 8001 8200 8500 8888 9200 9222 9229 10250")
+var control = lazy.Set("2375 2376 2377 2379 2380 4243 4646 6443 8001 8200 8500 8888 9200 9222 9229 10250")
 
-var keyServers = lazy(`(?i)^(\w+://)?(169\.254\.169\.254|169\.254\.170\.(2|23)|\[?fd00:ec2::(254|23)\]?|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog|metadata\.azure\.(com|internal)|instance-data)([:/?]|$)`)
+var keyServers = lazy.Pattern(`(?i)^(\w+://)?(169\.254\.169\.254|169\.254\.170\.(2|23)|\[?fd00:ec2::(254|23)\]?|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog|metadata\.azure\.(com|internal)|instance-data)([:/?]|$)`)
 
 // tellsKeys notes an address at which a cloud gives a machine its keys. Sources: the instance metadata services of AWS, Google
 // Cloud, Azure and Alibaba Cloud.
@@ -119,7 +120,7 @@ func toItself(c *cmd, o *options) bool {
 	return true
 }
 
-var authHeader = lazy(`auth|token|key|cookie|secret|session|password|credential`)
+var authHeader = lazy.Pattern(`auth|token|key|cookie|secret|session|password|credential`)
 
 func isCurlData(flag string) bool {
 	switch flag {
@@ -199,7 +200,7 @@ func wget(w *walker, c *cmd) (stream, bool) {
 }
 
 func httpie(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-o --output -a --auth -A --auth-type --session --timeout --verify --cert -p --print --style -s --pretty"), false, false)
+	o, _ := parse(c.args, lazy.Words("-o --output -a --auth -A --auth-type --session --timeout --verify --cert -p --print --style -s --pretty"), false, false)
 	method := "GET"
 	body := c.in.open
 	for i, v := range o.words {
@@ -242,7 +243,7 @@ func (w *walker) request(c *cmd, method string, body bool) {
 }
 
 func netcat(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-e -c -p -s -w -i -q -x -X --exec --sh-exec --proxy"), false, false)
+	o, _ := parse(c.args, lazy.Words("-e -c -p -s -w -i -q -x -X --exec --sh-exec --proxy"), false, false)
 	for _, n := range []string{"-e", "-c", "--exec", "--sh-exec"} {
 		if v, ok := o.flags[n]; ok {
 			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
@@ -292,7 +293,7 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 
 // auth0 api, gh api and glab api are HTTP requests.
 func auth0(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("--tenant -d --data -q --query"), false, false)
+	o, _ := parse(c.args, lazy.Words("--tenant -d --data -q --query"), false, false)
 	if len(o.words) > 1 && o.words[0].s == "api" {
 		method := "GET"
 		switch m := strings.ToUpper(o.words[1].s); m {
@@ -310,7 +311,7 @@ func auth0(w *walker, c *cmd) (stream, bool) {
 }
 
 func api(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-X --method -f -F -H --header --field --raw-field --input --jq -q -t --template --hostname -R --repo --cache --preview -p"), false, false)
+	o, _ := parse(c.args, lazy.Words("-X --method -f -F -H --header --field --raw-field --input --jq -q -t --template --hostname -R --repo --cache --preview -p"), false, false)
 	if len(o.words) == 0 || o.words[0].s != "api" {
 		return stream{}, false
 	}

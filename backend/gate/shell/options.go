@@ -1,17 +1,21 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"deskbell/backend/gate/lazy"
+)
 
 // Options that mean the same in every program that has them: what they hold is run, or is where output goes. What is written
 // of a program need not name them.
 var (
-	runOptions   = setOf("--pager --editor --wrapper -wrapper --askpass --rsh --launcher --post-renderer --to-command --compress-program --use-compress-program")
+	runOptions   = lazy.Set("--pager --editor --wrapper -wrapper --askpass --rsh --launcher --post-renderer --to-command --compress-program --use-compress-program")
 	runEndings   = []string{"-command", "-cmd", "-hook", "-exec", "-pager", "-editor", "-wrapper", "-shell", "-launcher"}
-	writeOptions = setOf("--output --out --outfile --outdir --out-dir --out-file --output-dir --output-file --output-directory --output-path --result-file --log-file --logfile --dest --dest-dir --destination --target-dir " +
+	writeOptions = lazy.Set("--output --out --outfile --outdir --out-dir --out-file --output-dir --output-file --output-directory --output-path --result-file --log-file --logfile --dest --dest-dir --destination --target-dir " +
 		"--target-directory --directory-prefix --save --save-to --save-path --export-path --report-file --output-document --download-dir --download-path --extract-to --extract-dir --dump-file --outputfile --report-path --pidfile --pid-file -out -outdir -output")
 	// Of these only what begins like a command that matters is taken for one.
-	commandOptions = setOf("--command --exec --run --cmd --extcmd --scripts --shell --script --parameters --on-change --on-event")
-	noRunner       = setOf("never always auto none off on true false cat less more most bat delta vim vi nano nvim emacs code builtin ssh gzip pigz zstd xz bzip2 default")
+	commandOptions = lazy.Set("--command --exec --run --cmd --extcmd --scripts --shell --script --parameters --on-change --on-event")
+	noRunner       = lazy.Set("never always auto none off on true false cat less more most bat delta vim vi nano nvim emacs code builtin ssh gzip pigz zstd xz bzip2 default")
 )
 
 // telling goes through the options of a command for what it runs by them and where it writes to. A place of the project says
@@ -65,7 +69,7 @@ func (w *walker) runsByOption(name string, v value) {
 }
 
 // mountOptions are programs whose -o is no place to write to.
-var mountOptions = setOf("mount umount sshfs ssh scp sftp ps grep rg egrep fgrep zgrep zpool zfs useradd set shopt find test ld sort openssl ip iptables netstat lsof")
+var mountOptions = lazy.Set("mount umount sshfs ssh scp sftp ps grep rg egrep fgrep zgrep zpool zfs useradd set shopt find test ld sort openssl ip iptables netstat lsof")
 
 func runsByEnding(name string) bool {
 	for _, end := range runEndings {

@@ -4,11 +4,12 @@ import (
 	"path"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
 func uv(w *walker, c *cmd) (stream, bool) {
-	values := set("--with --python -p --group --extra --env-file --directory --project --from --package --index-url --with-requirements --with-editable --no-group --only-group --index -w --config-file --cache-dir --refresh-package --color")
+	values := lazy.Words("--with --python -p --group --extra --env-file --directory --project --from --package --index-url --with-requirements --with-editable --no-group --only-group --index -w --config-file --cache-dir --refresh-package --color")
 	_, rest := parse(c.args, values, false, true)
 	if len(rest) > 0 && rest[0].s == "run" {
 		o, cmdline := parse(rest[1:], values, false, true)
@@ -41,7 +42,7 @@ func uv(w *walker, c *cmd) (stream, bool) {
 // npx and its like fetch a package, where it is not there yet, and run it.
 func npx(w *walker, c *cmd) (stream, bool) {
 	w.tasks(c)
-	o, rest := parse(c.args, set("-p --package -c --call --from --with --python --registry"), false, true)
+	o, rest := parse(c.args, lazy.Words("-p --package -c --call --from --with --python --registry"), false, true)
 	for _, n := range []string{"-c", "--call"} {
 		if v, ok := o.flags[n]; ok {
 			w.simple(c, human.PackageRun, human.LowRisk, "runs")
@@ -71,7 +72,7 @@ func npx(w *walker, c *cmd) (stream, bool) {
 
 // make_ runs targets; some names of targets tell what they do.
 func make_(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-f --file --makefile -C --directory -I -o -W --eval -E --justfile --working-directory --set"), false, false)
+	o, _ := parse(c.args, lazy.Words("-f --file --makefile -C --directory -I -o -W --eval -E --justfile --working-directory --set"), false, false)
 	if v, ok := o.flags["--eval"]; ok {
 		w.script(v.s, "sh", nil, stream{})
 	}

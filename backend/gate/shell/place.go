@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -40,7 +41,7 @@ var systemDirs = []string{
 
 // Places under a home that start by themselves, and that hold secrets.
 var (
-	startFiles = setOf(".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout " +
+	startFiles = lazy.Set(".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout " +
 		".kshrc .cshrc .tcshrc .xinitrc .xprofile .xsession .inputrc .vimrc .gitconfig .npmrc .pypirc .netrc .tmux.conf .pam_environment .envrc")
 	startDirs = []string{
 		"/.config/autostart/", "/.config/systemd/", "/.config/fish/", "/Library/LaunchAgents/", "/Library/LaunchDaemons/",
@@ -50,7 +51,7 @@ var (
 		"/.m2/settings.xml", "/.gradle/init", "/.yarnrc", "/sitecustomize.py", "/usercustomize.py", "/.config/containers/", "/.config/hypr/", "/.config/i3/", "/.config/sway/", "/.xsessionrc", "/.direnvrc",
 		"/.local/share/applications/", "/.config/mimeapps.list", "/.local/share/dbus-1/", "/.config/gtk-3.0/", "/.config/gtk-4.0/", "/.gdbinit", "/.lesskey",
 	}
-	secretNames = setOf("id_rsa id_dsa id_ecdsa id_ed25519 .netrc _netrc .pgpass .git-credentials .npmrc .pypirc .htpasswd .my.cnf " +
+	secretNames = lazy.Set("id_rsa id_dsa id_ecdsa id_ed25519 .netrc _netrc .pgpass .git-credentials .npmrc .pypirc .htpasswd .my.cnf " +
 		"credentials.json secrets.json secrets.yml secrets.yaml service-account.json serviceaccount.json kubeconfig master.key .vault-token .dockercfg " +
 		"wallet.dat key3.db key4.db logins.json keystore.jks authinfo .authinfo shadow gshadow sudoers .bash_history .zsh_history .python_history .psql_history .mysql_history " +
 		".credentials.json .boto .s3cfg .databrickscfg .mylogin.cnf .passwd-s3fs oauth_creds.json")
@@ -69,23 +70,15 @@ var (
 	hookSettings = []string{"/.claude/settings.json", "/.claude/settings.local.json", "/.codex/hooks.json", "/.codex/config.toml", "/.gemini/settings.json", "/.gemini/trustedfolders.json", "/.qwen/settings.json", "/.copilot/settings.json", "/.copilot/hooks/deskbell.json", "/.github/hooks/deskbell.json", "/.cursor/hooks.json",
 		"/.config/opencode/plugins/deskbell.js", "/.opencode/plugins/deskbell.js"}
 	tempDirs = []string{"/tmp/", "/var/tmp/", "/private/tmp/", "/private/var/folders/", "/var/folders/", "/dev/shm/"}
-	remade   = setOf("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")
+	remade   = lazy.Set("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")
 )
 
 // caches are folders that tools fill by themselves and fill again, where no commit holds them. Builds are not among them:
 // one may be the only copy of what was released.
-var caches = setOf("node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache .turbo .parcel-cache .nyc_output .tox .eggs htmlcov .next .nuxt .svelte-kit .vite .eslintcache .angular")
+var caches = lazy.Set("node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache .turbo .parcel-cache .nyc_output .tox .eggs htmlcov .next .nuxt .svelte-kit .vite .eslintcache .angular")
 
 // quietDevices hold no files: terminals, cameras, sound.
-var quietDevices = setOf("full ptmx pts console video snd dsp audio fuse kvm dri net lp usblp log hwrng rtc midi nvidia nvidiactl ppp vhost-net")
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
+var quietDevices = lazy.Set("full ptmx pts console video snd dsp audio fuse kvm dri net lp usblp log hwrng rtc midi nvidia nvidiactl ppp vhost-net")
 
 // resolve makes a path absolute and clean without looking at a disk. Unknown parts stay; ok is false where they make the
 // place of the path unknown.

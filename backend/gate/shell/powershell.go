@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -30,18 +31,18 @@ func winShell(w *walker, c *cmd) (stream, bool) {
 
 // What cmdlets and commands of cmd do, in lower case. A name in none of these is looked for among the programs.
 var (
-	winLooks = setOf("get-childitem gci dir ls get-content gc type cat get-location pwd gl get-item gi get-itemproperty get-process gps ps tasklist get-service gsv " +
+	winLooks = lazy.Set("get-childitem gci dir ls get-content gc type cat get-location pwd gl get-item gi get-itemproperty get-process gps ps tasklist get-service gsv " +
 		"select-object select where-object where ? foreach-object % sort-object sort group-object measure-object measure format-table ft format-list fl format-wide out-string out-host out-null " +
 		"write-host write-output echo write-verbose test-path resolve-path split-path join-path get-command gcm get-help help get-member gm get-date get-host get-history get-variable get-alias " +
 		"compare-object diff convertto-json convertfrom-json convertto-csv import-csv convertfrom-csv select-string sls findstr find more ver vol hostname whoami systeminfo ipconfig ping " +
 		"tracert nslookup netstat arp where.exe tree fc comp set-location sl cd chdir push-location pop-location pushd popd cls clear-host get-filehash get-acl test-connection test-netconnection " +
 		"get-eventlog get-winevent get-ciminstance get-wmiobject get-module get-psdrive get-random start-sleep rem title color path date time if for exit return param function else foreach while try catch " +
 		"get-netipaddress get-nettcpconnection get-disk get-volume get-partition get-computerinfo get-culture get-uiculture get-executionpolicy get-timezone chcp prompt measure-command read-host new-object write-error write-warning")
-	winReads   = setOf("get-content gc type cat more select-string sls findstr import-csv get-filehash copy-item cpi cp copy")
-	winWrites  = setOf("set-content sc add-content ac out-file new-item ni md mkdir copy-item cpi cp copy xcopy robocopy move-item mi mv move rename-item rni ren rename export-csv export-clixml tee-object tee expand-archive compress-archive clear-content clc set-item si")
-	winDeletes = setOf("remove-item ri rm rmdir rd del erase remove-itemproperty rp")
-	winFetches = setOf("invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer bitsadmin certutil")
-	winRuns    = setOf("invoke-expression iex")
+	winReads   = lazy.Set("get-content gc type cat more select-string sls findstr import-csv get-filehash copy-item cpi cp copy")
+	winWrites  = lazy.Set("set-content sc add-content ac out-file new-item ni md mkdir copy-item cpi cp copy xcopy robocopy move-item mi mv move rename-item rni ren rename export-csv export-clixml tee-object tee expand-archive compress-archive clear-content clc set-item si")
+	winDeletes = lazy.Set("remove-item ri rm rmdir rd del erase remove-itemproperty rp")
+	winFetches = lazy.Set("invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer bitsadmin certutil")
+	winRuns    = lazy.Set("invoke-expression iex")
 	winHigh    = map[string]human.EffectVerb{
 		"stop-computer": human.ServiceEffect, "restart-computer": human.ServiceEffect, "shutdown": human.ServiceEffect, "stop-service": human.ServiceEffect, "spsv": human.ServiceEffect, "set-service": human.ServiceEffect, "remove-service": human.ServiceEffect,
 		"set-executionpolicy": human.SecurityWeakening, "set-mppreference": human.SecurityWeakening, "add-mppreference": human.SecurityWeakening, "disable-windowsoptionalfeature": human.SecurityWeakening, "netsh": human.SecurityWeakening, "set-netfirewallprofile": human.SecurityWeakening, "new-netfirewallrule": human.SecurityWeakening, "auditpol": human.SecurityWeakening, "wevtutil": human.SecurityWeakening, "clear-eventlog": human.SecurityWeakening, "icacls": human.SecurityWeakening, "takeown": human.SecurityWeakening, "set-acl": human.SecurityWeakening,
@@ -50,8 +51,8 @@ var (
 		"get-credential": human.CredentialAccess, "get-secret": human.CredentialAccess, "convertfrom-securestring": human.CredentialAccess, "cmdkey": human.CredentialAccess, "mimikatz": human.CredentialAccess,
 		"wmic": human.ServiceEffect, "invoke-wmimethod": human.LangExec, "invoke-command": human.LangExec, "icm": human.LangExec, "enter-pssession": human.LangExec, "rundll32": human.LangExec, "regsvr32": human.LangExec, "mshta": human.LangExec, "cscript": human.LangExec, "wscript": human.LangExec, "add-type": human.LangExec,
 	}
-	winServices  = setOf("delete stop create config failure pause sdset start")
-	winHardLimit = setOf("format format-volume clear-disk initialize-disk remove-partition diskpart bcdedit vssadmin wbadmin cipher format.com")
+	winServices  = lazy.Set("delete stop create config failure pause sdset start")
+	winHardLimit = lazy.Set("format format-volume clear-disk initialize-disk remove-partition diskpart bcdedit vssadmin wbadmin cipher format.com")
 )
 
 func (w *walker) windows(text string) {
@@ -128,16 +129,16 @@ func winOwn(word string) string {
 }
 
 // A call of a method, of an object or, after its type, of a class.
-var winCall = lazy(`(?i)(?:\[([\w.]+)\]\s*::|[)\]}"'\x60]\.|\$[\w:]+(?:\.\w+|\[[^\]]*\])*\.)\s*(\w+)\s*\(`)
+var winCall = lazy.Pattern(`(?i)(?:\[([\w.]+)\]\s*::|[)\]}"'\x60]\.|\$[\w:]+(?:\.\w+|\[[^\]]*\])*\.)\s*(\w+)\s*\(`)
 
 // Methods that look or reckon whatever they are of, and classes that have no others.
 var (
-	winLookMethods = setOf("tostring split trim trimstart trimend replace substring startswith endswith contains indexof lastindexof toupper tolower toupperinvariant tolowerinvariant padleft padright " +
+	winLookMethods = lazy.Set("tostring split trim trimstart trimend replace substring startswith endswith contains indexof lastindexof toupper tolower toupperinvariant tolowerinvariant padleft padright " +
 		"gettype gethashcode equals compareto match matches ismatch join concat isnullorempty isnullorwhitespace adddays addhours addminutes addseconds addmonths addyears subtract tolocaltime touniversaltime " +
 		"containskey containsvalue getenumerator toarray count where foreach insert remove add length tostringarray parse tryparse parseexact compare ceiling exists getvalue getnames getfiles getdirectories " +
 		"enumeratefiles getfilename getfilenamewithoutextension getdirectoryname getextension getfullpath combine getrelativepath ispathrooted gettemppath getenvironmentvariable getenvironmentvariables getfolderpath " +
 		"tochararray tobase64string getbytes getstring tocharstring sort reverse first last sum max min")
-	winLookTypes = setOf("math system.math string system.string int long double decimal char bool datetime system.datetime datetimeoffset timespan system.timespan guid system.guid version system.version regex " +
+	winLookTypes = lazy.Set("math system.math string system.string int long double decimal char bool datetime system.datetime datetimeoffset timespan system.timespan guid system.guid version system.version regex " +
 		"system.text.regularexpressions.regex io.path system.io.path text.encoding system.text.encoding convert system.convert stringcomparison array linq.enumerable system.linq.enumerable bitconverter system.bitconverter uri system.uri")
 )
 
@@ -152,16 +153,16 @@ func winCallsUnknown(text string) bool {
 }
 
 // Drives of PowerShell on which a change lasts, or is one of what later commands do.
-var winLasting = lazy(`(?i)^["']?(?:microsoft\.powershell\.core\\)?(?:hklm|hkcu|hkcr|hku|hkcc|registry|function|alias|wsman|cert):|^["']?env:(?:path|psmodulepath)\b`)
+var winLasting = lazy.Pattern(`(?i)^["']?(?:microsoft\.powershell\.core\\)?(?:hklm|hkcu|hkcr|hku|hkcc|registry|function|alias|wsman|cert):|^["']?env:(?:path|psmodulepath)\b`)
 
 // What methods of objects do that is more than to look, whatever object they are of.
-var winMethods = lazy(`(?i)\.(delete|moveto|copyto|kill|invoke\w*|writeall\w*|terminate|deletesubkey\w*|deletevalue|setaccesscontrol|truncate|shutdown|reboot|format|change|stopservice|remove\w*all)\s*\(|::\s*(delete|move|copy|writeall\w*|kill|start|create|load\w*)\s*\(`)
+var winMethods = lazy.Pattern(`(?i)\.(delete|moveto|copyto|kill|invoke\w*|writeall\w*|terminate|deletesubkey\w*|deletevalue|setaccesscontrol|truncate|shutdown|reboot|format|change|stopservice|remove\w*all)\s*\(|::\s*(delete|move|copy|writeall\w*|kill|start|create|load\w*)\s*\(`)
 
 // Those of them that ForEach-Object calls by their name.
-var winMembers = setOf("delete moveto kill terminate stop invoke truncate shutdown deletevalue")
+var winMembers = lazy.Set("delete moveto kill terminate stop invoke truncate shutdown deletevalue")
 
 // Words of cmd and PowerShell that another command follows.
-var winLeads = setOf("if for do else then foreach foreach-object % call return try catch finally while measure-command start-job sajb & ?")
+var winLeads = lazy.Set("if for do else then foreach foreach-object % call return try catch finally while measure-command start-job sajb & ?")
 
 // winActs says whether a name is that of a command that does something grave.
 func winActs(name string) bool {
@@ -358,8 +359,8 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 
 // Options of PowerShell with a value, and those that make it say something and end.
 var (
-	winValued = setOf("-executionpolicy -ep -ex -exec -windowstyle -w -version -v -psconsolefile -outputformat -of -inputformat -if -workingdirectory -wd -configurationname -configurationfile -custompipename -settingsfile")
-	winTells  = setOf("-help -? /? -h --version --help")
+	winValued = lazy.Set("-executionpolicy -ep -ex -exec -windowstyle -w -version -v -psconsolefile -outputformat -of -inputformat -if -workingdirectory -wd -configurationname -configurationfile -custompipename -settingsfile")
+	winTells  = lazy.Set("-help -? /? -h --version --help")
 )
 
 // winStarts is a shell of Windows that is started: with a command, with a script, or to read commands from its input.
@@ -399,7 +400,7 @@ func (w *walker) winStarts(c *cmd, name string, args []string) {
 }
 
 // winNumber is a number, or a range of them, of which an expression is.
-var winNumber = lazy(`^\d+(?:\.\d+)?(?:[kmgt]b)?(?:\.\.\d+)?$`)
+var winNumber = lazy.Pattern(`^\d+(?:\.\d+)?(?:[kmgt]b)?(?:\.\.\d+)?$`)
 
 // winPath makes a path of Windows one that the places know: a drive is the root, the system's folders are under /usr.
 func winPath(s string) value {
@@ -448,13 +449,13 @@ func winPath(s string) value {
 }
 
 // What follows the end of a bracket or a text without being a command: members and indexes, the last of which may be called.
-var winMember = lazy(`^(?:\.[A-Za-z_]\w*|\[[-\d., $\w]*\])+`)
+var winMember = lazy.Pattern(`^(?:\.[A-Za-z_]\w*|\[[-\d., $\w]*\])+`)
 
 // Before a bracket, what makes it one of a method's arguments; in it, an argument that is none but itself.
 var (
-	winCalled  = lazy(`(?:[)\]}"']|\$[\w:]+)(?:\.\w+)+$|::\s*\w+$`)
-	winLiteral = lazy(`^\s*(?:(?:"[^"]*"|'[^']*'|-?\d[\w.]*|\$[\w:.]+|\[[\w.]+\])\s*,?\s*)+$`)
-	winOfText  = lazy(`^\s*(?:"[^"]*"|'[^']*')\.[A-Za-z_]\w*\s*$`)
+	winCalled  = lazy.Pattern(`(?:[)\]}"']|\$[\w:]+)(?:\.\w+)+$|::\s*\w+$`)
+	winLiteral = lazy.Pattern(`^\s*(?:(?:"[^"]*"|'[^']*'|-?\d[\w.]*|\$[\w:.]+|\[[\w.]+\])\s*,?\s*)+$`)
+	winOfText  = lazy.Pattern(`^\s*(?:"[^"]*"|'[^']*')\.[A-Za-z_]\w*\s*$`)
 )
 
 // winMembersMost is how many bytes before a bracket are looked at for the method that it calls, so that long text costs no more than

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"deskbell/backend/gate/lazy"
 )
 
 // What programs of a project run stands in its files: package.json, Makefile, tests. Where the agent has just written such
@@ -70,7 +72,7 @@ func (w *walker) runsWritten(name value, language string, pick func(text string)
 
 // packageScripts looks at what npm and its like run of package.json: scripts by name, and those of installing.
 func packageScripts(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("--prefix -C --registry -w --workspace --filter --cwd --dir --loglevel --userconfig --cache"), false, false)
+	o, _ := parse(c.args, lazy.Words("--prefix -C --registry -w --workspace --filter --cwd --dir --loglevel --userconfig --cache"), false, false)
 	file := value{s: "package.json", quoted: true}
 	for _, n := range []string{"--prefix", "-C", "--cwd", "--dir"} {
 		if v, ok := o.flags[n]; ok && v.s != "" {

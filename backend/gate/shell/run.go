@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -51,7 +52,7 @@ func (w *walker) call(c *syntax.CallExpr, in stream) stream {
 }
 
 // standardDirs are where the programs of the system lie; elsewhere a name says nothing about a program.
-var standardDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin /opt/local/bin /run/current-system/sw/bin")
+var standardDirs = lazy.Set("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin /opt/local/bin /run/current-system/sw/bin")
 
 func (w *walker) run(args []value, in stream) stream {
 	own := w.own
@@ -169,14 +170,14 @@ func (w *walker) run(args []value, in stream) stream {
 }
 
 // inShell are the commands that the shell itself runs, and that may change what it is left in.
-var inShell = setOf(": . source eval exec command builtin cd pushd popd chdir set shift unset read mapfile readarray getopts export declare typeset local readonly break continue return trap alias unalias printf let test [ " +
+var inShell = lazy.Set(": . source eval exec command builtin cd pushd popd chdir set shift unset read mapfile readarray getopts export declare typeset local readonly break continue return trap alias unalias printf let test [ " +
 	"hash umask shopt setopt unsetopt enable true false echo noglob nocorrect")
 
 // toolchains take the name of one, "+nightly", before all else.
-var toolchains = setOf("cargo rustc rustdoc rustfmt")
+var toolchains = lazy.Set("cargo rustc rustdoc rustfmt")
 
 // stubs are what frameworks put into a project's folder bin for a program of that name.
-var stubs = setOf("rails rake rspec rubocop bundle brakeman importmap phpunit")
+var stubs = lazy.Set("rails rake rspec rubocop bundle brakeman importmap phpunit")
 
 func quoteAll(args []value) string {
 	var b strings.Builder
@@ -386,7 +387,7 @@ func (w *walker) onlyHelp(c *cmd) bool {
 }
 
 // noHelp are commands whose words are not their own: commands that they run, text, files that they delete.
-var noHelp = setOf("sudo doas env xargs eval exec command builtin nohup nice timeout time watch bash sh zsh dash ksh fish ash find echo printf rm rmdir unlink shred dd ssh parallel " +
+var noHelp = lazy.Set("sudo doas env xargs eval exec command builtin nohup nice timeout time watch bash sh zsh dash ksh fish ash find echo printf rm rmdir unlink shred dd ssh parallel " +
 	"python python3 perl ruby node php setsid stdbuf ionice chroot su script strace ltrace busybox toybox npx uvx trap source . read test [ git-upload-pack tee kill pkill killall cat cd say print")
 
 // apply judges a command by what is written of it.
@@ -420,7 +421,7 @@ func (w *walker) apply(c *cmd) stream {
 }
 
 // Options whose values are words to look for or to write, in whatever program.
-var wordOptions = setOf("-e -m -q -F -t -b --grep --search --message --body --title --query --pattern --regexp --regex --filter --match --jq --format --template --author --label --separator --delimiter --expression --replace")
+var wordOptions = lazy.Set("-e -m -q -F -t -b --grep --search --message --body --title --query --pattern --regexp --regex --filter --match --jq --format --template --author --label --separator --delimiter --expression --replace")
 
 // pipesTo goes through the values of options that are no file but a pipe to a command, as many programs take them.
 func (w *walker) pipesTo(s *spec, args []value) {
@@ -510,18 +511,18 @@ func (w *walker) readsSecrets(o *options, name string) {
 
 // Programs whose first word is what they look for, and those whose words may be filters of a language of their own.
 var (
-	looksFor = setOf("grep egrep fgrep zgrep bzgrep xzgrep rg ag ack ugrep pcregrep fd fdfind rga sift pt pgrep")
-	filters  = setOf("jq yq gojq jaq dasel fx jless xq")
+	looksFor = lazy.Set("grep egrep fgrep zgrep bzgrep xzgrep rg ag ack ugrep pcregrep fd fdfind rga sift pt pgrep")
+	filters  = lazy.Set("jq yq gojq jaq dasel fx jless xq")
 )
 
 // Options whose value is text for people, or to look for.
-var textOptions = setOf("-m --message --title --body --grep --author --reason --description --search --comment --notes --subject --label --name --query --jq --format --template --filter --pattern -S -G")
+var textOptions = lazy.Set("-m --message --title --body --grep --author --reason --description --search --comment --notes --subject --label --name --query --jq --format --template --filter --pattern -S -G")
 
 // Those of them that take a value in every program that has them.
-var longText = setOf("--message --title --body --grep --author --reason --description --search --comment --notes --subject")
+var longText = lazy.Set("--message --title --body --grep --author --reason --description --search --comment --notes --subject")
 
 // Options that name a key or a certificate to prove who one is: using it is not reading it.
-var usesKeys = setOf("--cert --key -E --cacert --capath --env-file --vault-password-file --private-key --identity-file --client-certificate --client-key --certificate-authority --kubeconfig --ca-certificate --certificate --tls-cert --tls-key")
+var usesKeys = lazy.Set("--cert --key -E --cacert --capath --env-file --vault-password-file --private-key --identity-file --client-certificate --client-key --certificate-authority --kubeconfig --ca-certificate --certificate --tls-cert --tls-key")
 
 func sortedKeys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
@@ -602,7 +603,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 	}
 }
 
-var compilers = setOf("go gcc g++ clang clang++ cc c++ rustc")
+var compilers = lazy.Set("go gcc g++ clang clang++ cc c++ rustc")
 
 // builds says whether a compiler makes a program of nothing but the project's own code, as it was before this script: to
 // run that is no more than to run the project, as `go run` does.
@@ -636,7 +637,7 @@ func (w *walker) builds(c *cmd, o *options) bool {
 }
 
 // tells are programs that only look something up, but tell others what they look for.
-var tells = setOf("dig nslookup drill host doggo dog ping ping6 traceroute tracepath tracert mtr whois arping fping tcptraceroute firefox chromium google-chrome brave lynx w3m links elinks open xdg-open browsh httpx grpcurl openssl websocat wscat curlie ssh-keyscan finger getent showmount rpcinfo nmap")
+var tells = lazy.Set("dig nslookup drill host doggo dog ping ping6 traceroute tracepath tracert mtr whois arping fping tcptraceroute firefox chromium google-chrome brave lynx w3m links elinks open xdg-open browsh httpx grpcurl openssl websocat wscat curlie ssh-keyscan finger getent showmount rpcinfo nmap")
 
 // sends checks whether what a command sends to the network is a secret.
 func (w *walker) sends(c *cmd, id string) {
@@ -654,13 +655,13 @@ func (w *walker) sends(c *cmd, id string) {
 
 // The verbs that commands of all kinds name their actions by.
 var (
-	lookVerbs = setOf("list ls get show describe status info view inspect version help search find print display query diff log logs history tail head cat " +
+	lookVerbs = lazy.Set("list ls get show describe status info view inspect version help search find print display query diff log logs history tail head cat " +
 		"whoami ping check validate verify test explain top stats count exists read lookup which why tree outdated doctor events ps images docs lint audit " +
 		"ll index enumerate summary report usage env completion details dump-config current peek lint-config plan preview diagnose capabilities")
 	// Of programs that are known to use verbs: one of these, and nothing else, lists them.
-	lists = setOf("apps devices routes deployments available tags topics members nodes services projects regions zones buckets images versions releases plugins " +
+	lists = lazy.Set("apps devices routes deployments available tags topics members nodes services projects regions zones buckets images versions releases plugins " +
 		"environments instances volumes networks groups clusters domains addons contexts profiles providers models sessions tasks jobs builds pods stacks workspaces boards targets packages modules recipes templates balance")
-	loseVerbs = setOf("delete del rm remove destroy drop purge erase wipe clear reset revoke terminate kill prune uninstall flush truncate rollback revert " +
+	loseVerbs = lazy.Set("delete del rm remove destroy drop purge erase wipe clear reset revoke terminate kill prune uninstall flush truncate rollback revert " +
 		"deregister unregister disable detach disassociate format shutdown reboot stop force-delete empty unpublish deprecate archive expire discard " +
 		"overwrite forget nuke cleanup clean abort cancel drain evict rotate roll restore failover undeploy teardown deactivate unlink unset " +
 		"delete-all remove-all deletefile rmdir rmdirs invalidate close down unsubscribe destroy-all down-all reset-all factory-reset repossess")
@@ -761,10 +762,10 @@ func (w *walker) generic(c *cmd) {
 }
 
 // Options by which clients of databases take a query.
-var takesQuery = setOf("-e -c -q -Q -s --execute --command --query --sql -execute -query --eval")
+var takesQuery = lazy.Set("-e -c -q -Q -s --execute --command --query --sql -execute -query --eval")
 
 // scriptLoses are what programs of a project are asked to do that takes data away, by the words of many: manage.py flush.
-var scriptLoses = setOf("flush sqlflush drop drop_all drop-all destroy destroy_all destroy-all purge wipe truncate nuke fresh delete delete_all delete-all reset_db reset-db db-reset db_reset dropdb drop_db drop-db erase teardown undeploy unpublish revoke")
+var scriptLoses = lazy.Set("flush sqlflush drop drop_all drop-all destroy destroy_all destroy-all purge wipe truncate nuke fresh delete delete_all delete-all reset_db reset-db db-reset db_reset dropdb drop_db drop-db erase teardown undeploy unpublish revoke")
 
 // asked notes what a script is asked to do, where its words say that something goes. What the script makes of it is not known.
 func (w *walker) asked(c *cmd, words []value) {
@@ -782,11 +783,11 @@ func (w *walker) asked(c *cmd, words []value) {
 }
 
 // Runners of a project's tasks, whose words are the project's own.
-var taskRunners = setOf("task go-task invoke inv mage doit poe tox nox nx turbo mise just make gmake rake grunt gulp fab")
+var taskRunners = lazy.Set("task go-task invoke inv mage doit poe tox nox nx turbo mise just make gmake rake grunt gulp fab")
 
 var (
-	dbTasks = setOf("db database schema migrate migration migrations doctrine ecto")
-	dbLoses = setOf("drop reset rollback purge wipe fresh replant truncate_all truncate down undo destroy flush refresh")
+	dbTasks = lazy.Set("db database schema migrate migration migrations doctrine ecto")
+	dbLoses = lazy.Set("drop reset rollback purge wipe fresh replant truncate_all truncate down undo destroy flush refresh")
 )
 
 // tasks notes tasks of a database that are named with colons, as runners of tasks do: rake db:drop:all.
@@ -803,6 +804,6 @@ func (w *walker) tasks(c *cmd) {
 	}
 }
 
-var sqlVerbs = setOf("TRUNCATE DROP DELETE GRANT REVOKE UPDATE ALTER INSERT CREATE MERGE REPLACE")
+var sqlVerbs = lazy.Set("TRUNCATE DROP DELETE GRANT REVOKE UPDATE ALTER INSERT CREATE MERGE REPLACE")
 
-var dangerousNames = setOf("rm shred dd mkfs mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat wipefs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs deskbell deskbell-hook")
+var dangerousNames = lazy.Set("rm shred dd mkfs mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat wipefs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs deskbell deskbell-hook")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -167,7 +168,7 @@ func fd(w *walker, c *cmd) (stream, bool) {
 // fzf runs what its bindings and previews say.
 func fzf(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
-	o, _ := parse(c.args, set("--bind --preview -q --query -d --delimiter -f --filter --header --history --expect"), false, false)
+	o, _ := parse(c.args, lazy.Words("--bind --preview -q --query -d --delimiter -f --filter --header --history --expect"), false, false)
 	for i, a := range c.args {
 		bind := ""
 		if a.s == "--bind" && i+1 < len(c.args) {

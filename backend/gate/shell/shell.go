@@ -10,6 +10,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -393,7 +394,7 @@ func marks(s string) int {
 	return n
 }
 
-var hereWords = lazy(`<<-?\s*["'\\]?(\w+)`)
+var hereWords = lazy.Pattern(`<<-?\s*["'\\]?(\w+)`)
 
 // endHeredocs puts a line's end behind the word that ends a here-document: some shells take a bracket or a quote there.
 func endHeredocs(text string) string {
@@ -406,7 +407,7 @@ func endHeredocs(text string) string {
 }
 
 // zshQualifiers are the code by which a pattern of zsh chooses its files: *(e:code:), *(+function).
-var zshQualifiers = lazy(`\([\w.^@/*=,-]*?[e+]([^\w\s)(][^()]*(?:\([^()]*\)[^()]*)*)\)`)
+var zshQualifiers = lazy.Pattern(`\([\w.^@/*=,-]*?[e+]([^\w\s)(][^()]*(?:\([^()]*\)[^()]*)*)\)`)
 
 // script goes through the text of a shell script, with its arguments and what it reads.
 func (w *walker) script(text, dialect string, params []value, in stream) stream {

@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -11,7 +12,7 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 	args := c.args
 	switch c.name {
 	case "screen":
-		_, rest := parse(args, set("-S -c -e -h -p -s -t -T -Logfile"), false, true)
+		_, rest := parse(args, lazy.Words("-S -c -e -h -p -s -t -T -Logfile"), false, true)
 		for i, a := range args {
 			if a.s == "-X" {
 				rest = args[i+1:]
@@ -27,7 +28,7 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 			w.run(rest, stream{})
 		}
 	default: // tmux, byobu
-		_, rest := parse(args, set("-c -f -L -S -T"), false, true)
+		_, rest := parse(args, lazy.Words("-c -f -L -S -T"), false, true)
 		for len(rest) > 0 {
 			sub := rest[0].s
 			end := len(rest)
@@ -41,10 +42,10 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 			rest = rest[min(end+1, len(rest)):]
 			switch {
 			case strings.HasPrefix("send-keys", sub) && strings.HasPrefix(sub, "send"), sub == "set-buffer", sub == "setb":
-				_, keys := parse(one, set("-t -N -b"), false, true)
+				_, keys := parse(one, lazy.Words("-t -N -b"), false, true)
 				w.typed(keys)
 			case strings.HasPrefix(sub, "new"), strings.HasPrefix(sub, "split"), strings.HasPrefix(sub, "respawn"), strings.HasPrefix(sub, "run"), strings.HasPrefix(sub, "if"), strings.HasPrefix(sub, "pipe"), strings.HasPrefix(sub, "popup"), strings.HasPrefix(sub, "display-popup"), strings.HasPrefix(sub, "confirm"), strings.HasPrefix(sub, "bind"), strings.HasPrefix(sub, "set-hook"):
-				_, words := parse(one, set("-t -s -n -c -x -y -e -F -l -p -w -T"), false, true)
+				_, words := parse(one, lazy.Words("-t -s -n -c -x -y -e -F -l -p -w -T"), false, true)
 				if len(words) == 1 || strings.HasPrefix(sub, "if") {
 					for _, x := range words {
 						w.script(x.s, "sh", nil, stream{})
@@ -110,7 +111,7 @@ func editor(w *walker, c *cmd) (stream, bool) {
 }
 
 // quietVim are commands of an editor that only show.
-var quietVim = setOf("q q! qa qa! quit set version messages normal nohl syntax number help h q\\! only G gg $")
+var quietVim = lazy.Set("q q! qa qa! quit set version messages normal nohl syntax number help h q\\! only G gg $")
 
 // mongo judges the JavaScript that a client of MongoDB is given.
 func mongo(w *walker, c *cmd) (stream, bool) {
@@ -168,9 +169,9 @@ func mongo(w *walker, c *cmd) (stream, bool) {
 }
 
 var (
-	mongoLoses = lazy(`(?i)\b(drop\w*|delete\w*|remove\w*|findOneAndDelete|shutdownServer|renameCollection|convertToCapped|compact|revoke\w*|resync|killOp|fsyncLock)\s*\(|["']?\b(drop|dropDatabase|delete|shutdown|dropUser|renameCollection|findAndModify)["']?\s*:|\$out\b|\$merge\b`)
-	mongoCalls = lazy(`\.\s*([A-Za-z_]\w*)\s*\(`)
-	mongoLooks = setOf("find findOne count countDocuments estimatedDocumentCount distinct aggregate explain limit skip sort toArray forEach pretty map getCollection getCollectionNames getCollectionInfos getSiblingDB getName getMongo getDBNames " +
+	mongoLoses = lazy.Pattern(`(?i)\b(drop\w*|delete\w*|remove\w*|findOneAndDelete|shutdownServer|renameCollection|convertToCapped|compact|revoke\w*|resync|killOp|fsyncLock)\s*\(|["']?\b(drop|dropDatabase|delete|shutdown|dropUser|renameCollection|findAndModify)["']?\s*:|\$out\b|\$merge\b`)
+	mongoCalls = lazy.Pattern(`\.\s*([A-Za-z_]\w*)\s*\(`)
+	mongoLooks = lazy.Set("find findOne count countDocuments estimatedDocumentCount distinct aggregate explain limit skip sort toArray forEach pretty map getCollection getCollectionNames getCollectionInfos getSiblingDB getName getMongo getDBNames " +
 		"stats serverStatus status hello isMaster version getIndexes indexStats listCommands printReplicationInfo hasNext next size itcount project hint maxTimeMS allowDiskUse collation batchSize getDB getUsers getUser getRoles getRole dataSize storageSize totalSize totalIndexSize " +
 		"validate currentOp serverBuildInfo hostInfo printjson print tojson stringify log match group lookup conf config printSecondaryReplicationInfo getShardDistribution latencyStats getProfilingStatus getProfilingLevel serverCmdLineOpts join keys length parse toString valueOf filter")
 )

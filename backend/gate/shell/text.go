@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
+
+	"deskbell/backend/gate/lazy"
 )
 
 func echo(w *walker, c *cmd) (stream, bool) {
@@ -99,7 +101,7 @@ func cat(w *walker, c *cmd) (stream, bool) {
 const madeTemp = "/tmp/mktemp.made"
 
 func mktemp(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-p --tmpdir --suffix"), false, false)
+	o, _ := parse(c.args, lazy.Words("-p --tmpdir --suffix"), false, false)
 	if len(o.words) > 0 || o.has("-p", "--tmpdir", "-u", "--dry-run", "--suffix") {
 		return stream{}, false
 	}

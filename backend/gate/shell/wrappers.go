@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -119,7 +120,7 @@ func builtin(w *walker, c *cmd) (stream, bool) {
 }
 
 func xargs(w *walker, c *cmd) (stream, bool) {
-	values := set("-a -d -E -I -L -n -P -s -S -R -J --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var -j --jobs -N --colsep -S --sshlogin --joblog --results --tmpdir --retries --timeout --delay")
+	values := lazy.Words("-a -d -E -I -L -n -P -s -S -R -J --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var -j --jobs -N --colsep -S --sshlogin --joblog --results --tmpdir --retries --timeout --delay")
 	if c.name == "xargs" {
 		for _, n := range []string{"-N", "-j", "--jobs"} {
 			delete(values, n)
@@ -229,7 +230,7 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 }
 
 func scriptCmd(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, set("-c --command -E -O -I -B -T -o -m --log-out --log-in --log-io --log-timing"), false, true)
+	o, rest := parse(c.args, lazy.Words("-c --command -E -O -I -B -T -o -m --log-out --log-in --log-io --log-timing"), false, true)
 	for _, n := range []string{"-c", "--command"} {
 		if v, ok := o.flags[n]; ok {
 			w.script(v.s, "sh", nil, stream{})
@@ -264,7 +265,7 @@ func (w *walker) away(host string, run func() stream) stream {
 }
 
 func ssh(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, set("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), false, true)
+	o, rest := parse(c.args, lazy.Words("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), false, true)
 	if v, ok := o.flags["-o"]; ok {
 		l := strings.ToLower(v.s)
 		for _, key := range []string{"proxycommand", "localcommand", "knownhostscommand"} {
@@ -306,7 +307,7 @@ func ssh(w *walker, c *cmd) (stream, bool) {
 
 // daemon is start-stop-daemon, which takes the program by option and its arguments after --.
 func daemon(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-x --exec -a --startas -p --pidfile -n --name -u --user -c --chuid -d --chdir -g --group -k -s --signal"), false, false)
+	o, _ := parse(c.args, lazy.Words("-x --exec -a --startas -p --pidfile -n --name -u --user -c --chuid -d --chdir -g --group -k -s --signal"), false, false)
 	for _, n := range []string{"-a", "--startas", "-x", "--exec"} {
 		if v, ok := o.flags[n]; ok && v.s != "" && !o.has("-K", "--stop", "-T", "--status") {
 			return handled(w.run(append([]value{v}, o.after...), stream{}))

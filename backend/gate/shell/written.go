@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"deskbell/backend/gate/lazy"
 	"deskbell/backend/human"
 )
 
@@ -50,7 +51,7 @@ func kinds() map[string]string {
 }
 
 // buildsFrom are programs that read the project's files as code even where they are said to look only.
-var buildsFrom = setOf("terraform tofu terragrunt nix nix-shell nix-build bundle composer pre-commit sphinx-build")
+var buildsFrom = lazy.Set("terraform tofu terragrunt nix nix-shell nix-build bundle composer pre-commit sphinx-build")
 
 // runsWhatWasWritten judges what this script has written into files that a command of the project's may run. ran is how
 // often something was run before the command, writes how many files were written.
@@ -155,9 +156,9 @@ func (w *walker) judgeWritten(name string, f stream, named bool) {
 }
 
 var (
-	quotedText = lazy(`"([^"\n]{3,})"|'([^'\n]{3,})'|` + "`([^`\n]{3,})`")
-	listOfText = lazy(`\[[^\[\]\n]*\]`)
-	wordOfText = lazy(`[A-Za-z_][\w.-]*`)
+	quotedText = lazy.Pattern(`"([^"\n]{3,})"|'([^'\n]{3,})'|` + "`([^`\n]{3,})`")
+	listOfText = lazy.Pattern(`\[[^\[\]\n]*\]`)
+	wordOfText = lazy.Pattern(`[A-Za-z_][\w.-]*`)
 )
 
 // suspects looks for commands in text that is no script, such as settings: what stands in quotes, in a list, behind a colon,
@@ -205,10 +206,10 @@ func (w *walker) suspects(text string) {
 	}
 }
 
-var cmakeCalls = lazy(`(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*\(`)
+var cmakeCalls = lazy.Pattern(`(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*\(`)
 
 // cmakeBuilds are the commands of CMake that only say what is built of what.
-var cmakeBuilds = setOf("cmake_minimum_required project add_executable add_library target_link_libraries target_include_directories target_compile_options target_compile_definitions target_compile_features target_sources " +
+var cmakeBuilds = lazy.Set("cmake_minimum_required project add_executable add_library target_link_libraries target_include_directories target_compile_options target_compile_definitions target_compile_features target_sources " +
 	"set unset option message if elseif else endif foreach endforeach while endwhile find_package find_library find_path include_directories link_libraries add_compile_options add_definitions add_compile_definitions " +
 	"add_subdirectory enable_testing add_test set_property set_target_properties set_tests_properties get_property list string math gtest_discover_tests cmake_policy enable_language set_directory_properties")
 

@@ -7,9 +7,9 @@
 package sql
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"deskbell/backend/gate/lazy"
 )
 
 // Kind is what a statement does.
@@ -104,14 +104,12 @@ func mostSevere(list []Statement) Kind {
 	return k
 }
 
-var tablesOfFiles = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:read_\w+|\w+_scan|scan_\w+|readfile|file|glob|from|load_file)\s*\(?\s*\[?\s*'([^']+)'`)
-})
+var tablesOfFiles = lazy.Pattern(`(?i)\b(?:read_\w+|\w+_scan|scan_\w+|readfile|file|glob|from|load_file)\s*\(?\s*\[?\s*'([^']+)'`)
 
 // Files are the paths that a script names as tables or reads by a function, as far as the script names them.
 func Files(script string) []string {
 	var out []string
-	for _, m := range tablesOfFiles().FindAllStringSubmatch(script, 20) {
+	for _, m := range tablesOfFiles.FindAllStringSubmatch(script, 20) {
 		if strings.ContainsAny(m[1], "./~") {
 			out = append(out, m[1])
 		}
