@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -181,7 +182,7 @@ func (s *spec) route(method, target string) *rule {
 	target, _, _ = strings.Cut(target, "?")
 	target, _, _ = strings.Cut(target, "#")
 	plain, err := url.PathUnescape(target)
-	if err != nil || !strings.HasPrefix(plain, "/") || strings.ContainsAny(plain, unknown+"{}[]\\") {
+	if err != nil || !strings.HasPrefix(plain, "/") || strings.ContainsAny(plain, arg.Unknown+"{}[]\\") {
 		return nil
 	}
 	plain = path.Clean(plain)
@@ -222,7 +223,7 @@ func ownPath(target string) bool {
 			host = host[:j]
 		}
 	}
-	if !loopback(host) && !strings.Contains(host, unknown) {
+	if !loopback(host) && !strings.Contains(host, arg.Unknown) {
 		return false
 	}
 	return specOf("deskbell-api").route("", target[i:]) == nil
@@ -257,20 +258,20 @@ func (w *walker) reaches(c *cmd, from, asked int) {
 	allowed, socket := true, false
 	method := methodOf(c)
 	for i, a := range c.args {
-		if languages[c.name] != "" && strings.ContainsAny(a.s, "(=") {
+		if languages[c.name] != "" && strings.ContainsAny(a.Text, "(=") {
 			continue // code, which was looked through as such
 		}
-		socket = socket || given && (w.guarded(a.s) || w.partGuarded(a.s))
-		here := w.reached(a.s, named)
-		if len(here) == 0 && onlyDigits(a.s) && len(a.s) > 1 && named {
+		socket = socket || given && (w.guarded(a.Text) || w.partGuarded(a.Text))
+		here := w.reached(a.Text, named)
+		if len(here) == 0 && onlyDigits(a.Text) && len(a.Text) > 1 && named {
 			here = w.apartWords(c, i)
 		}
 		here = slices.DeleteFunc(here, func(x address) bool { return slices.Contains(w.called[asked:], x) }) // by the command that this one runs
 		for _, x := range here {
-			allowed = allowed && requests()[c.name] && strings.HasSuffix(a.s, x.rest) && specOf("deskbell-api").route(method, x.rest) != nil
+			allowed = allowed && requests()[c.name] && strings.HasSuffix(a.Text, x.rest) && specOf("deskbell-api").route(method, x.rest) != nil
 		}
 		found = append(found, here...)
-		if len(here) == 0 && ownPath(a.s) {
+		if len(here) == 0 && ownPath(a.Text) {
 			found, allowed = append(found, address{}), false
 		}
 	}
@@ -301,20 +302,20 @@ func (w *walker) partGuarded(text string) bool {
 		return false
 	}
 	return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == ':' || r == ',' || r == '=' }), func(part string) bool {
-		p, _ := w.placeOf(value{s: part, quoted: true}, w.dir)
+		p, _ := w.placeOf(arg.Word{Text: part, Quoted: true}, w.dir)
 		return p == gateSpot
 	})
 }
 
 // apartWords finds a host and a port that are words of their own: nc localhost 7717, redis-cli -h 127.1 -p 7717.
 func (w *walker) apartWords(c *cmd, at int) []address {
-	port, err := strconv.Atoi(c.args[at].s)
+	port, err := strconv.Atoi(c.args[at].Text)
 	if err != nil || !slices.ContainsFunc(w.servers(), func(s address) bool { return s.port == port }) {
 		return nil
 	}
 	for i, a := range c.args {
-		if i != at && a.s != "" && !strings.HasPrefix(a.s, "-") && (loopback(a.s) || w.isServer(a.s)) {
-			return []address{{host: a.s, port: port}}
+		if i != at && a.Text != "" && !strings.HasPrefix(a.Text, "-") && (loopback(a.Text) || w.isServer(a.Text)) {
+			return []address{{host: a.Text, port: port}}
 		}
 	}
 	return nil
@@ -331,20 +332,20 @@ var requests = lazy.Set("curl wget http https xh httpie iwr irm invoke-webreques
 func methodOf(c *cmd) string {
 	method, body := "", false
 	for i, a := range c.args {
-		name, val, has := strings.Cut(a.s, "=")
+		name, val, has := strings.Cut(a.Text, "=")
 		switch {
 		case name == "-X" || name == "--request" || strings.EqualFold(strings.TrimPrefix(name, "-"), "-method") || strings.EqualFold(name, "-method"):
 			if !has && i+1 < len(c.args) {
-				val = c.args[i+1].s
+				val = c.args[i+1].Text
 			}
 			method = val
-		case strings.HasPrefix(a.s, "-X") && len(a.s) > 2 && a.s[1] != '-':
-			method = strings.TrimPrefix(a.s[2:], "=")
-		case isCurlData(name), strings.EqualFold(name, "-body"), strings.EqualFold(name, "-infile"), strings.HasPrefix(a.s, "-d") && c.name == "curl", strings.HasPrefix(a.s, "-F") && c.name == "curl":
+		case strings.HasPrefix(a.Text, "-X") && len(a.Text) > 2 && a.Text[1] != '-':
+			method = strings.TrimPrefix(a.Text[2:], "=")
+		case isCurlData(name), strings.EqualFold(name, "-body"), strings.EqualFold(name, "-infile"), strings.HasPrefix(a.Text, "-d") && c.name == "curl", strings.HasPrefix(a.Text, "-F") && c.name == "curl":
 			body = true
-		case i == 0 && strings.HasPrefix(c.name, "h") && a.s != "" && strings.Trim(a.s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
-			method = a.s
-		case i > 0 && strings.HasPrefix(c.name, "h") && !strings.HasPrefix(a.s, "-") && strings.Contains(a.s, "=") && !strings.Contains(a.s, "=="):
+		case i == 0 && strings.HasPrefix(c.name, "h") && a.Text != "" && strings.Trim(a.Text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
+			method = a.Text
+		case i > 0 && strings.HasPrefix(c.name, "h") && !strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "=") && !strings.Contains(a.Text, "=="):
 			body = true
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 )
 
 // assignment is what an assignment would give to a name, expanded but not yet given.
 type assignment struct {
 	name  string
 	key   string // of an array's element
-	v     value
+	v     arg.Word
 	naked bool // it only names
 	keyed bool // it has a key
 	adds  bool // +=
@@ -30,7 +31,7 @@ func (w *walker) expandAssign(a *syntax.Assign) assignment {
 	}
 	switch {
 	case a.Array != nil:
-		var list []value
+		var list []arg.Word
 		var keys []string
 		for _, e := range a.Array.Elems {
 			key := ""
@@ -39,27 +40,27 @@ func (w *walker) expandAssign(a *syntax.Assign) assignment {
 				key = w.index(out.name, e.Index)
 			}
 			for _, f := range w.fields(e.Value) {
-				f.quoted = false
+				f.Quoted = false
 				list, keys = append(list, f), append(keys, key)
 			}
 		}
-		out.v = array(list)
+		out.v = arg.Array(list)
 		if slices.ContainsFunc(keys, func(k string) bool { return k != "" }) {
-			out.v.keys = keys
+			out.v.Keys = keys
 		}
 	case a.Value != nil:
 		out.v = w.single(a.Value)
 	}
-	if len(out.v.s) > maxValue {
-		out.v = value{s: unknown, taint: out.v.taint}
+	if len(out.v.Text) > maxValue {
+		out.v = arg.Word{Text: arg.Unknown, Taint: out.v.Taint}
 	}
 	return out
 }
 
 // textAssign reads an assignment out of a word that was expanded, as declare takes it.
-func textAssign(f value) assignment {
-	name, text, ok := strings.Cut(f.s, "=")
-	a := assignment{name: name, naked: !ok, v: value{s: text, taint: f.taint}}
+func textAssign(f arg.Word) assignment {
+	name, text, ok := strings.Cut(f.Text, "=")
+	a := assignment{name: name, naked: !ok, v: arg.Word{Text: text, Taint: f.Taint}}
 	a.name, a.adds = strings.CutSuffix(a.name, "+")
 	if array, key, ok := strings.Cut(a.name, "["); ok {
 		a.name, a.key, a.keyed = array, strings.TrimSuffix(key, "]"), true
@@ -71,63 +72,63 @@ func textAssign(f value) assignment {
 func (w *walker) index(of string, x syntax.ArithmExpr) string {
 	if word, ok := x.(*syntax.Word); ok {
 		v := w.single(word)
-		if syntax.ValidName(v.s) && !w.vars[of].keyed { // arithmetic takes a name for what it holds
-			if n, ok := w.lookup(v.s); ok && n.s != "" {
+		if syntax.ValidName(v.Text) && !w.vars[of].keyed { // arithmetic takes a name for what it holds
+			if n, ok := w.lookup(v.Text); ok && n.Text != "" {
 				v = n
 			}
 		}
-		return v.s
+		return v.Text
 	}
 	e := &environ{w: w}
 	if n, err := expand.Arithm(&expand.Config{Env: e}, x); err == nil && !e.unknown {
 		return strconv.Itoa(n)
 	}
-	return unknown
+	return arg.Unknown
 }
 
 // give does an assignment.
 func (w *walker) give(a assignment) {
 	v := a.v
-	old, isSet := value{}, false
+	old, isSet := arg.Word{}, false
 	if a.adds || a.keyed {
 		old, isSet = w.lookup(a.name)
 	}
 	switch {
 	case a.keyed:
 		v = w.withElement(a, old, isSet)
-	case a.adds && (v.list != nil || old.list != nil):
-		list := old.list
+	case a.adds && (v.List != nil || old.List != nil):
+		list := old.List
 		if list == nil && isSet {
-			list = []value{old}
+			list = []arg.Word{old}
 		}
 		switch {
-		case v.list != nil:
-			keys := v.keys
-			v = array(slices.Concat(list, v.list))
-			if old.keys != nil && keys != nil {
-				v.keys = slices.Concat(old.keys, keys)
+		case v.List != nil:
+			keys := v.Keys
+			v = arg.Array(slices.Concat(list, v.List))
+			if old.Keys != nil && keys != nil {
+				v.Keys = slices.Concat(old.Keys, keys)
 			}
 		case len(list) > 0:
 			list = slices.Clone(list)
-			list[0].s += v.s
-			list[0].taint |= v.taint
-			v = array(list)
+			list[0].Text += v.Text
+			list[0].Taint |= v.Taint
+			v = arg.Array(list)
 		}
 	case a.adds:
-		v.s, v.taint = old.s+v.s, v.taint|old.taint
+		v.Text, v.Taint = old.Text+v.Text, v.Taint|old.Taint
 	}
-	if len(v.s) > maxValue || len(v.list) > maxValue/8 {
-		v = value{s: unknown, taint: v.taint}
+	if len(v.Text) > maxValue || len(v.List) > maxValue/8 {
+		v = arg.Word{Text: arg.Unknown, Taint: v.Taint}
 	}
 	w.set(a.name, v)
 	w.assigned(a.name, v)
 }
 
 // withElement is an array after one of its elements was assigned.
-func (w *walker) withElement(a assignment, old value, isSet bool) value {
-	list, keys := slices.Clone(old.list), slices.Clone(old.keys)
+func (w *walker) withElement(a assignment, old arg.Word, isSet bool) arg.Word {
+	list, keys := slices.Clone(old.List), slices.Clone(old.Keys)
 	if list == nil && isSet {
-		list = []value{{s: old.s, taint: old.taint}}
+		list = []arg.Word{{Text: old.Text, Taint: old.Taint}}
 	}
 	n, err := strconv.Atoi(a.key)
 	switch {
@@ -136,20 +137,20 @@ func (w *walker) withElement(a assignment, old value, isSet bool) value {
 			keys = make([]string, len(list))
 		}
 		if n = slices.Index(keys, a.key); n < 0 {
-			list, keys, n = append(list, value{}), append(keys, a.key), len(list)
+			list, keys, n = append(list, arg.Word{}), append(keys, a.key), len(list)
 		}
 	case err != nil || n < 0 || n > len(list)+64:
 		n = w.pick(len(list) + 1) // it could be any
 	}
 	for len(list) <= n {
-		list = append(list, value{})
+		list = append(list, arg.Word{})
 	}
 	if a.adds {
-		a.v.s, a.v.taint = list[n].s+a.v.s, a.v.taint|list[n].taint
+		a.v.Text, a.v.Taint = list[n].Text+a.v.Text, a.v.Taint|list[n].Taint
 	}
-	list[n] = value{s: a.v.s, taint: a.v.taint}
-	out := array(list)
-	out.keys = keys
+	list[n] = arg.Word{Text: a.v.Text, Taint: a.v.Taint}
+	out := arg.Array(list)
+	out.Keys = keys
 	return out
 }
 
@@ -170,10 +171,10 @@ func (w *walker) declare(c *syntax.DeclClause) {
 			continue
 		}
 		for _, f := range w.fields(a.Value) {
-			if len(f.s) > 1 && (f.s[0] == '-' || f.s[0] == '+') {
-				opts = append(opts, f.s)
+			if len(f.Text) > 1 && (f.Text[0] == '-' || f.Text[0] == '+') {
+				opts = append(opts, f.Text)
 			} else {
-				w.arithText(f.s)
+				w.arithText(f.Text)
 				args = append(args, textAssign(f))
 			}
 		}
@@ -187,10 +188,10 @@ func declares(w *walker, c *cmd) (stream, bool) {
 	var args []assignment
 	var opts []string
 	for _, f := range c.args {
-		if len(f.s) > 1 && (f.s[0] == '-' || f.s[0] == '+') {
-			opts = append(opts, f.s)
+		if len(f.Text) > 1 && (f.Text[0] == '-' || f.Text[0] == '+') {
+			opts = append(opts, f.Text)
 		} else {
-			w.arithText(f.s)
+			w.arithText(f.Text)
 			args = append(args, textAssign(f))
 		}
 	}
@@ -214,7 +215,7 @@ func (w *walker) declared(variant string, opts []string, args []assignment) {
 		return
 	}
 	for _, a := range args {
-		if a.name == "" || strings.Contains(a.name, unknown) {
+		if a.name == "" || strings.Contains(a.name, arg.Unknown) {
 			continue
 		}
 		w.ownToken(a.name)
@@ -237,7 +238,7 @@ func (w *walker) declared(variant string, opts []string, args []assignment) {
 		if !a.naked {
 			w.give(a)
 			if variant == "declare" || variant == "typeset" || variant == "local" {
-				w.arithText(a.v.s) // declare -i evaluates
+				w.arithText(a.v.Text) // declare -i evaluates
 			}
 		}
 		v = w.vars[a.name]
@@ -253,16 +254,16 @@ func unset(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	o, _ := parse(c.args, nil, false, false)
 	for _, v := range o.words {
-		w.arithText(v.s)
-		if v.s == "HISTFILE" {
-			w.assigned("HISTFILE", value{})
+		w.arithText(v.Text)
+		if v.Text == "HISTFILE" {
+			w.assigned("HISTFILE", arg.Word{})
 		}
-		_, isVar := w.vars[v.s]
+		_, isVar := w.vars[v.Text]
 		if !o.has("-v") && (o.has("-f") || !isVar) {
-			delete(w.funcs, v.s)
+			delete(w.funcs, v.Text)
 		}
 		if !o.has("-f") {
-			w.unset(v.s)
+			w.unset(v.Text)
 		}
 	}
 	return handled(stream{known: true})
@@ -273,7 +274,7 @@ func setParams(w *walker, c *cmd) (stream, bool) {
 	args, given := c.args, false
 options:
 	for len(args) > 0 {
-		switch s := args[0].s; {
+		switch s := args[0].Text; {
 		case s == "--" || s == "-":
 			args, given = args[1:], true
 			break options
@@ -288,12 +289,12 @@ options:
 		}
 	}
 	if given {
-		v := array(args)
-		v.open = slices.ContainsFunc(args, func(a value) bool { return !a.known() && !a.quoted })
-		w.vars[parameters] = variable{may: []value{v}}
+		v := arg.Array(args)
+		v.Open = slices.ContainsFunc(args, func(a arg.Word) bool { return !a.Known() && !a.Quoted })
+		w.vars[parameters] = variable{may: []arg.Word{v}}
 	}
 	if len(c.args) == 0 {
-		return handled(stream{taint: fromSecret})
+		return handled(stream{taint: arg.FromSecret})
 	}
 	return stream{}, false
 }
@@ -303,20 +304,20 @@ func shift(w *walker, c *cmd) (stream, bool) {
 	n := 1
 	if len(c.args) > 0 {
 		var err error
-		if n, err = strconv.Atoi(c.args[0].s); err != nil {
+		if n, err = strconv.Atoi(c.args[0].Text); err != nil {
 			n = -1
 		}
 	}
 	if v, ok := w.lookup(parameters); ok {
 		switch {
 		case n < 0:
-			n = w.pick(len(v.list) + 1)
-		case n > len(v.list):
+			n = w.pick(len(v.List) + 1)
+		case n > len(v.List):
 			n = 0
 		}
-		rest := array(v.list[n:])
-		rest.open = v.open
-		w.vars[parameters] = variable{may: []value{rest}}
+		rest := arg.Array(v.List[n:])
+		rest.Open = v.Open
+		w.vars[parameters] = variable{may: []arg.Word{rest}}
 	}
 	return handled(stream{known: true})
 }
@@ -329,63 +330,63 @@ func reads(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, values, false, false)
 	w.harmless(c)
 	if v, ok := o.flags["-C"]; ok {
-		w.maybe(func() { w.script(v.s+" 0 "+quoteAll([]value{{s: c.in.text}}), "bash", nil, stream{}) })
+		w.maybe(func() { w.script(v.Text+" 0 "+quoteAll([]arg.Word{{Text: c.in.text}}), "bash", nil, stream{}) })
 	}
 	names := o.words
 	if v, ok := o.flags["-a"]; ok {
-		names = append([]value{v}, names...)
+		names = append([]arg.Word{v}, names...)
 	}
 	lines := strings.Split(strings.TrimSuffix(c.in.text, "\n"), "\n")
 	if !c.in.known || len(lines) > maxAlternatives {
 		lines = nil
 	}
 	if c.name != "read" || o.has("-a") {
-		var all value
-		all.s, all.taint = unknown, c.in.taint
+		var all arg.Word
+		all.Text, all.Taint = arg.Unknown, c.in.taint
 		switch {
 		case lines == nil:
 		case c.name == "read":
-			var list []value
+			var list []arg.Word
 			for _, f := range strings.Fields(lines[w.anyLine(len(lines))]) {
-				list = append(list, value{s: f, taint: c.in.taint})
+				list = append(list, arg.Word{Text: f, Taint: c.in.taint})
 			}
-			all = array(list)
+			all = arg.Array(list)
 		default:
-			var list []value
+			var list []arg.Word
 			for _, l := range lines {
-				list = append(list, value{s: l, taint: c.in.taint})
+				list = append(list, arg.Word{Text: l, Taint: c.in.taint})
 			}
-			all = array(list)
+			all = arg.Array(list)
 		}
 		if len(names) == 0 {
-			names = []value{known("MAPFILE")}
+			names = []arg.Word{arg.Known("MAPFILE")}
 		}
-		w.give(assignment{name: names[0].s, v: all})
+		w.give(assignment{name: names[0].Text, v: all})
 		return handled(stream{known: true})
 	}
 	if len(names) == 0 {
-		names = []value{known("REPLY")}
+		names = []arg.Word{arg.Known("REPLY")}
 	}
-	line := unknown
+	line := arg.Unknown
 	if lines != nil {
 		if line = lines[w.anyLine(len(lines))]; o.has("-d", "-n", "-N") {
-			line = unknown
+			line = arg.Unknown
 		}
 	}
 	var fields []string
-	if line != unknown {
+	if line != arg.Unknown {
 		fields = expand.ReadFields(&expand.Config{Env: &environ{w: w}}, line, len(names), o.has("-r"))
 	}
 	for i, v := range names {
-		w.arithText(v.s)
-		a := textAssign(value{s: v.s})
-		a.naked, a.v = false, value{s: unknown, taint: c.in.taint}
+		w.arithText(v.Text)
+		a := textAssign(arg.Word{Text: v.Text})
+		a.naked, a.v = false, arg.Word{Text: arg.Unknown, Taint: c.in.taint}
 		switch {
-		case line == unknown:
+		case line == arg.Unknown:
 		case i < len(fields):
-			a.v.s = fields[i]
+			a.v.Text = fields[i]
 		default:
-			a.v.s = ""
+			a.v.Text = ""
 		}
 		w.give(a)
 	}
@@ -403,8 +404,8 @@ func (w *walker) anyLine(n int) int {
 func getopts(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	if len(c.args) > 1 {
-		w.set(c.args[1].s, value{s: unknown})
-		w.set("OPTARG", value{s: unknown})
+		w.set(c.args[1].Text, arg.Word{Text: arg.Unknown})
+		w.set("OPTARG", arg.Word{Text: arg.Unknown})
 	}
 	return handled(stream{known: true})
 }
@@ -419,17 +420,17 @@ func jumps(w *walker, c *cmd) (stream, bool) {
 func trap(w *walker, c *cmd) (stream, bool) {
 	o, rest := parse(c.args, nil, false, true)
 	w.harmless(c)
-	if o.has("-l", "-p") || len(rest) < 2 || rest[0].s == "-" || rest[0].s == "" {
+	if o.has("-l", "-p") || len(rest) < 2 || rest[0].Text == "-" || rest[0].Text == "" {
 		return handled(stream{})
 	}
 	v := rest[0]
-	if v.taint == ofJob { // trap "kill $pid" EXIT
-		v.s = strings.ReplaceAll(v.s, job, "$!")
+	if v.Taint == arg.OfJob { // trap "kill $pid" EXIT
+		v.Text = strings.ReplaceAll(v.Text, arg.Job, "$!")
 	}
-	w.maybe(func() { w.script(v.s, "bash", nil, stream{}) })
+	w.maybe(func() { w.script(v.Text, "bash", nil, stream{}) })
 	if len(w.traps) >= maxAlternatives {
 		w.opaque("shell.too_much", "thing_does_much")
-	} else if !slices.ContainsFunc(w.traps, v.same) {
+	} else if !slices.ContainsFunc(w.traps, v.Same) {
 		w.traps = append(w.traps, v)
 	}
 	return handled(stream{})
@@ -453,9 +454,9 @@ func (w *walker) trapped(s *syntax.Stmt) {
 	w.traps = nil
 	defer w.apart()()
 	for _, v := range traps {
-		if first, _, _ := strings.Cut(strings.TrimSpace(v.s), " "); strings.Contains(v.s, "$") || len(w.funcs[first]) > 0 {
+		if first, _, _ := strings.Cut(strings.TrimSpace(v.Text), " "); strings.Contains(v.Text, "$") || len(w.funcs[first]) > 0 {
 			before := w.save()
-			w.script(v.s, "bash", nil, stream{})
+			w.script(v.Text, "bash", nil, stream{})
 			w.merge(before)
 		}
 	}
@@ -465,42 +466,42 @@ func (w *walker) trapped(s *syntax.Stmt) {
 // environ is what the shell's own expansions see of the state. Only what is fully known may be made of it.
 type environ struct {
 	w       *walker
-	taint   taint
+	taint   arg.Taint
 	unknown bool
 }
 
 // Get is the variable of a name.
 func (e *environ) Get(name string) expand.Variable {
 	if name == "#" {
-		if v, ok := e.w.lookup(parameters); ok && !v.open {
-			return expand.Variable{Set: true, Kind: expand.String, Str: strconv.Itoa(len(v.list))}
+		if v, ok := e.w.lookup(parameters); ok && !v.Open {
+			return expand.Variable{Set: true, Kind: expand.String, Str: strconv.Itoa(len(v.List))}
 		}
 	}
 	if name == "*" {
 		name = parameters
 	}
 	v, isSet := e.w.lookup(name)
-	e.taint |= v.taint
-	if !v.known() || v.open {
+	e.taint |= v.Taint
+	if !v.Known() || v.Open {
 		e.unknown = true
 	}
 	if !isSet {
 		return expand.Variable{}
 	}
-	if v.list == nil {
-		return expand.Variable{Set: true, Kind: expand.String, Str: v.s}
+	if v.List == nil {
+		return expand.Variable{Set: true, Kind: expand.String, Str: v.Text}
 	}
-	if v.keys != nil {
+	if v.Keys != nil {
 		out := expand.Variable{Set: true, Kind: expand.Associative, Map: map[string]string{}}
-		for i, k := range v.keys {
-			out.Map[k] = v.list[i].s
+		for i, k := range v.Keys {
+			out.Map[k] = v.List[i].Text
 		}
 		if !e.w.vars[name].keyed {
 			e.unknown = true // indexes of a sparse array
 		}
 		return out
 	}
-	return expand.Variable{Set: true, Kind: expand.Indexed, List: texts(v.list)}
+	return expand.Variable{Set: true, Kind: expand.Indexed, List: arg.Texts(v.List)}
 }
 
 // Each is all variables, in no order.
@@ -518,14 +519,14 @@ func isList(p *syntax.ParamExp) bool {
 }
 
 // elements are the words that such an expansion makes.
-func (w *walker) elements(p *syntax.ParamExp) []value {
+func (w *walker) elements(p *syntax.ParamExp) []arg.Word {
 	if p.Slice == nil && p.Repl == nil && p.Exp == nil {
 		v, isSet := w.lookup(p.Param.Value)
 		switch {
-		case v.list != nil:
-			return v.list
-		case isSet || !v.known():
-			return []value{v}
+		case v.List != nil:
+			return v.List
+		case isSet || !v.Known():
+			return []arg.Word{v}
 		}
 		return nil
 	}
@@ -533,26 +534,26 @@ func (w *walker) elements(p *syntax.ParamExp) []value {
 	list, err := expand.Fields(&expand.Config{Env: e}, &syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: []syntax.WordPart{p}}}})
 	if err != nil || e.unknown {
 		v := w.param(p)
-		return []value{{s: unknown, taint: e.taint | v.taint}}
+		return []arg.Word{{Text: arg.Unknown, Taint: e.taint | v.Taint}}
 	}
-	out := make([]value, len(list))
+	out := make([]arg.Word, len(list))
 	for i, s := range list {
-		out[i] = value{s: s, taint: e.taint}
+		out[i] = arg.Word{Text: s, Taint: e.taint}
 	}
 	return out
 }
 
 // computed is what the shell makes of an expansion, where all that it rests on is known.
-func (w *walker) computed(p *syntax.ParamExp) (value, bool) {
+func (w *walker) computed(p *syntax.ParamExp) (arg.Word, bool) {
 	if runsWithin(p) {
-		return value{}, false
+		return arg.Word{}, false
 	}
 	e := &environ{w: w}
 	s, err := expand.Literal(&expand.Config{Env: e}, &syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: []syntax.WordPart{p}}}})
-	if err != nil || e.unknown || strings.Contains(s, unknown) {
-		return value{s: unknown, taint: e.taint}, false
+	if err != nil || e.unknown || strings.Contains(s, arg.Unknown) {
+		return arg.Word{Text: arg.Unknown, Taint: e.taint}, false
 	}
-	return value{s: s, taint: e.taint}, true
+	return arg.Word{Text: s, Taint: e.taint}, true
 }
 
 // runsWithin says whether an expansion has a command within it, or assigns.
@@ -573,21 +574,21 @@ func runsWithin(p *syntax.ParamExp) bool {
 }
 
 // element is one of an array's elements, by an index that may not be known.
-func (w *walker) element(v value, key string) value {
-	if i := slices.Index(v.keys, key); i >= 0 {
-		return v.list[i]
+func (w *walker) element(v arg.Word, key string) arg.Word {
+	if i := slices.Index(v.Keys, key); i >= 0 {
+		return v.List[i]
 	}
-	if n, err := strconv.Atoi(key); err == nil && v.keys == nil {
+	if n, err := strconv.Atoi(key); err == nil && v.Keys == nil {
 		if n < 0 {
-			n += len(v.list)
+			n += len(v.List)
 		}
-		if n < 0 || n >= len(v.list) {
-			return value{}
+		if n < 0 || n >= len(v.List) {
+			return arg.Word{}
 		}
-		return v.list[n]
+		return v.List[n]
 	}
-	if len(v.list) == 0 {
-		return value{}
+	if len(v.List) == 0 {
+		return arg.Word{}
 	}
-	return v.list[w.pick(len(v.list))]
+	return v.List[w.pick(len(v.List))]
 }

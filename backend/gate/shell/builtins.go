@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
 func cd(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	o, _ := parse(c.args, nil, false, false)
-	to := value{s: w.home}
+	to := arg.Word{Text: w.home}
 	if len(o.words) > 0 {
 		to = o.words[0]
 	}
-	if to.s == "-" || c.name == "popd" || strings.Contains(to.s, "*") {
-		to = value{s: unknown}
+	if to.Text == "-" || c.name == "popd" || strings.Contains(to.Text, "*") {
+		to = arg.Word{Text: arg.Unknown}
 	}
 	// A cd that fails leaves the shell where it was.
 	was := w.cwds()
@@ -32,44 +33,44 @@ func cd(w *walker, c *cmd) (stream, bool) {
 }
 
 // moved is where cd goes to from a folder.
-func (w *walker) moved(to value, from string) string {
-	if abs, ok := w.resolve(to, from); ok && to.known() {
+func (w *walker) moved(to arg.Word, from string) string {
+	if abs, ok := w.resolve(to, from); ok && to.Known() {
 		return abs
 	}
-	return unknown
+	return arg.Unknown
 }
 
 func eval(w *walker, c *cmd) (stream, bool) {
 	args := c.args
-	if len(args) > 0 && args[0].s == "--" {
+	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]
 	}
-	v := joined(args)
-	if v.taint&fromNetwork != 0 {
+	v := arg.Joined(args)
+	if v.Taint&arg.FromNetwork != 0 {
 		w.unseen(v, "eval.unknown")
-	} else if !v.known() && strings.Trim(v.s, unknown+" ") == "" {
-		if v.taint&fromDecoder != 0 {
+	} else if !v.Known() && strings.Trim(v.Text, arg.Unknown+" ") == "" {
+		if v.Taint&arg.FromDecoder != 0 {
 			w.unseen(v, "eval.unknown")
 		}
 		w.emit(human.Effect{Verb: human.LangExec, Resource: w.shown(c), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "eval.unknown"})
 		return handled(stream{})
 	}
-	if v.taint&fromDecoder != 0 && v.known() {
-		w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: clip(v.s), Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.decoded_run"})
+	if v.Taint&arg.FromDecoder != 0 && v.Known() {
+		w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: clip(v.Text), Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.decoded_run"})
 	}
-	return handled(w.script(v.s, "bash", nil, c.in))
+	return handled(w.script(v.Text, "bash", nil, c.in))
 }
 
 func source(w *walker, c *cmd) (stream, bool) {
 	args := c.args
-	if len(args) > 0 && args[0].s == "--" {
+	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]
 	}
 	if len(args) == 0 {
 		w.harmless(c)
 		return handled(stream{})
 	}
-	if (args[0].s == "/dev/stdin" || args[0].s == "-") && c.in.open {
+	if (args[0].Text == "/dev/stdin" || args[0].Text == "-") && c.in.open {
 		w.feed("sh", c.in, "source.stdin")
 		return handled(stream{})
 	}
@@ -77,7 +78,7 @@ func source(w *walker, c *cmd) (stream, bool) {
 		w.feed("sh", f, "shell.written_script")
 		return handled(stream{})
 	}
-	if s := args[0].s; strings.HasSuffix(s, "/bin/activate") || s == "activate" {
+	if s := args[0].Text; strings.HasSuffix(s, "/bin/activate") || s == "activate" {
 		w.rests(args[0])
 		w.simple(c, human.LangExec, human.LowRisk, "virtualenv")
 		return handled(stream{})
@@ -89,8 +90,8 @@ func source(w *walker, c *cmd) (stream, bool) {
 func alias(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	for _, a := range c.args {
-		if name, text, ok := strings.Cut(a.s, "="); ok && len(w.aliases) < 200 {
-			w.aliases[name] = value{s: text, taint: a.taint}
+		if name, text, ok := strings.Cut(a.Text, "="); ok && len(w.aliases) < 200 {
+			w.aliases[name] = arg.Word{Text: text, Taint: a.Taint}
 			before := w.save()
 			w.script(text, "bash", nil, stream{})
 			w.restore(before)
@@ -102,24 +103,24 @@ func alias(w *walker, c *cmd) (stream, bool) {
 // kill lists signals or sends one; what comes after the signal is no option, so that -KILL is not -l.
 func kill(w *walker, c *cmd) (stream, bool) {
 	if len(c.args) > 0 {
-		switch c.args[0].s {
+		switch c.args[0].Text {
 		case "-l", "-L", "--list", "--table":
 			w.harmless(c)
 			return handled(stream{})
 		}
 	}
 	to, signal := c.args, ""
-	if len(to) > 1 && to[0].s == "-s" {
-		to, signal = to[2:], to[1].s
-	} else if len(to) > 0 && strings.HasPrefix(to[0].s, "-") {
-		to, signal = to[1:], to[0].s[1:]
+	if len(to) > 1 && to[0].Text == "-s" {
+		to, signal = to[2:], to[1].Text
+	} else if len(to) > 0 && strings.HasPrefix(to[0].Text, "-") {
+		to, signal = to[1:], to[0].Text[1:]
 	}
 	switch {
 	case len(to) == 0:
 	case signal == "0": // sends nothing: asks whether it runs
 		w.harmless(c)
 		return handled(stream{})
-	case !slices.ContainsFunc(to, func(v value) bool { return !ownJob(v) }):
+	case !slices.ContainsFunc(to, func(v arg.Word) bool { return !ownJob(v) }):
 		w.simple(c, human.ProcessSignal, human.LowRisk, "own_job")
 		return handled(stream{})
 	}
@@ -127,8 +128,8 @@ func kill(w *walker, c *cmd) (stream, bool) {
 }
 
 // ownJob says whether what is to be stopped was started by the shell that stops it.
-func ownJob(v value) bool {
-	return v.s == job && v.taint == ofJob || len(v.s) > 1 && v.s[0] == '%' && v.known()
+func ownJob(v arg.Word) bool {
+	return v.Text == arg.Job && v.Taint == arg.OfJob || len(v.Text) > 1 && v.Text[0] == '%' && v.Known()
 }
 
 // readsCommand is a builtin that gets a command to run later, or the place of one.
@@ -136,25 +137,25 @@ func readsCommand(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("-C -F -W -p -f"), false, false)
 	switch {
 	case c.name == "complete" || c.name == "compgen":
-		if v := o.flags["-C"]; v.s != "" {
-			w.script(v.s, "sh", nil, stream{})
+		if v := o.flags["-C"]; v.Text != "" {
+			w.script(v.Text, "sh", nil, stream{})
 		}
-		if v := o.flags["-W"]; v.s != "" {
-			w.expandText(v.s)
+		if v := o.flags["-W"]; v.Text != "" {
+			w.expandText(v.Text)
 		}
-		if f := o.flags["-F"]; f.s != "" && len(w.funcs[f.s]) > 0 {
-			w.run([]value{f}, stream{})
+		if f := o.flags["-F"]; f.Text != "" && len(w.funcs[f.Text]) > 0 {
+			w.run([]arg.Word{f}, stream{})
 		}
 	case c.name == "bind" && o.has("-x"):
 		for _, a := range c.args {
-			if _, text, ok := strings.Cut(a.s, ":"); ok {
+			if _, text, ok := strings.Cut(a.Text, ":"); ok {
 				w.script(strings.Trim(text, " \"'"), "sh", nil, stream{})
 			}
 		}
 	case c.name == "jobs" && o.has("-x"):
 		w.run(o.words, c.in)
 	case c.name == "history" && o.has("-s"), c.name == "fc" && (o.has("-s", "-e") || len(c.args) == 0):
-		w.script(joined(o.words).s, "bash", nil, stream{})
+		w.script(arg.Joined(o.words).Text, "bash", nil, stream{})
 	case c.name == "hash" && o.has("-p"), c.name == "enable" && o.has("-f"):
 		w.simple(c, human.LangExec, human.HighRisk, "replaces_command")
 	}
@@ -165,17 +166,17 @@ func readsCommand(w *walker, c *cmd) (stream, bool) {
 func located(w *walker, c *cmd) (stream, bool) {
 	out := w.apply(c)
 	for _, a := range c.args {
-		out.taint |= a.taint
+		out.taint |= a.Taint
 	}
 	o, _ := parse(c.args, nil, false, false)
-	v := value{s: w.dir, quoted: true}
+	v := arg.Word{Text: w.dir, Quoted: true}
 	if c.name != "pwd" {
 		if len(o.words) != 1 || o.has("-a", "-s", "--relative-to", "--relative-base") {
 			return handled(out)
 		}
 		v = o.words[0]
 	}
-	if !v.known() || v.glob || strings.HasPrefix(w.dir, unknown) || len(w.otherDirs) > 0 {
+	if !v.Known() || v.Glob || strings.HasPrefix(w.dir, arg.Unknown) || len(w.otherDirs) > 0 {
 		return handled(out)
 	}
 	switch c.name {
@@ -183,20 +184,20 @@ func located(w *walker, c *cmd) (stream, bool) {
 		if c.name == "readlink" && !o.has("-f", "-e", "-m", "--canonicalize", "--canonicalize-existing", "--canonicalize-missing") {
 			return handled(out)
 		}
-		v.s, _ = w.resolve(v, w.dir)
+		v.Text, _ = w.resolve(v, w.dir)
 	case "dirname":
-		v.s = path.Dir(v.s)
+		v.Text = path.Dir(v.Text)
 	case "basename":
-		v.s = path.Base(v.s)
+		v.Text = path.Base(v.Text)
 	}
-	return handled(stream{text: v.s + "\n", known: true, taint: out.taint &^ madeHere})
+	return handled(stream{text: v.Text + "\n", known: true, taint: out.taint &^ arg.MadeHere})
 }
 
 // calculator is dc, which runs what follows an exclamation mark.
 func calculator(w *walker, c *cmd) (stream, bool) {
 	texts := []string{c.in.text}
 	for _, a := range c.args {
-		texts = append(texts, a.s)
+		texts = append(texts, a.Text)
 	}
 	for _, text := range texts {
 		if _, after, ok := strings.Cut(text, "!"); ok && after != "" && strings.IndexByte("<>=", after[0]) < 0 {
@@ -217,14 +218,14 @@ func test(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	evaluates := c.name == "let"
 	for _, v := range c.args {
-		switch v.s {
+		switch v.Text {
 		case "-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
 			evaluates = true
 		}
 	}
 	for _, v := range c.args {
 		if evaluates {
-			w.arithText(v.s)
+			w.arithText(v.Text)
 		}
 	}
 	return handled(stream{known: true})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -71,13 +72,13 @@ func ownProgram(name string) string {
 
 // ours is which of Deskbell's programs a command starts. sure says that it is that program, by its contents, and not only
 // something of its name.
-func (w *walker) ours(name value) (own string, sure bool) {
-	if !name.known() || name.s == "" {
+func (w *walker) ours(name arg.Word) (own string, sure bool) {
+	if !name.Known() || name.Text == "" {
 		return "", false
 	}
-	base := name.s[strings.LastIndexAny(name.s, `/\`)+1:]
+	base := name.Text[strings.LastIndexAny(name.Text, `/\`)+1:]
 	own = ownProgram(base)
-	if len(base) == len(name.s) {
+	if len(base) == len(name.Text) {
 		if own == "" && w.world != nil && handlers()[base] == nil && specOf(base) == nil && w.world.Ours(base) {
 			own = ownName
 		}
@@ -123,7 +124,7 @@ func closed(w *walker, c *cmd) (stream, bool) {
 	if len(met) == 0 || a.early {
 		w.ownLimit(c, "floor.own_unknown")
 		w.runAfter(c.args)
-		return handled(stream{taint: madeHere})
+		return handled(stream{taint: arg.MadeHere})
 	}
 	for _, r := range met {
 		for _, e := range r.effects {
@@ -141,7 +142,7 @@ func closed(w *walker, c *cmd) (stream, bool) {
 		w.allowed(c, a, met, best)
 	}
 	w.wrapped(c, a, met, best)
-	return handled(stream{taint: madeHere})
+	return handled(stream{taint: arg.MadeHere})
 }
 
 // limit says whether a rule is a hard limit.
@@ -173,7 +174,7 @@ func (w *walker) allowed(c *cmd, a arguments, met []*rule, words int) {
 	}
 	for _, v := range a.words[min(words, len(a.words)):] {
 		// A word that is not known may be an option; in a text for a person it hardly is.
-		if strings.HasPrefix(v.s, unknown) && (!own || !v.quoted) && !slices.ContainsFunc(met, func(r *rule) bool { return r.wraps }) {
+		if strings.HasPrefix(v.Text, arg.Unknown) && (!own || !v.Quoted) && !slices.ContainsFunc(met, func(r *rule) bool { return r.wraps }) {
 			w.unseen(v, c.name+".unknown")
 		}
 	}
@@ -184,7 +185,7 @@ func (w *walker) wrapped(c *cmd, a arguments, met []*rule, words int) {
 	for _, r := range met {
 		for _, name := range r.commands {
 			for _, v := range a.all[name] {
-				w.script(v.s, "sh", nil, stream{})
+				w.script(v.Text, "sh", nil, stream{})
 			}
 		}
 		if r.wraps && len(a.words) > words {
@@ -195,8 +196,8 @@ func (w *walker) wrapped(c *cmd, a arguments, met []*rule, words int) {
 }
 
 // runAfter goes through what follows --.
-func (w *walker) runAfter(args []value) {
-	if i := slices.IndexFunc(args, func(v value) bool { return v.s == "--" }); i >= 0 && i+1 < len(args) {
+func (w *walker) runAfter(args []arg.Word) {
+	if i := slices.IndexFunc(args, func(v arg.Word) bool { return v.Text == "--" }); i >= 0 && i+1 < len(args) {
 		w.run(args[i+1:], stream{})
 	}
 }
@@ -211,11 +212,11 @@ func (w *walker) elsewhere(s *spec, c *cmd, a arguments) {
 		}
 	}
 	for _, name := range s.homes {
-		if v, _ := w.lookup(name); w.vars[name].may != nil && (name != "HOME" || v.s != w.home) {
+		if v, _ := w.lookup(name); w.vars[name].may != nil && (name != "HOME" || v.Text != w.home) {
 			w.ownLimit(c, c.name+".home")
 		}
 	}
-	if len(a.words) == 0 || a.words[0].s == "serve" || a.words[0].s == "mcp" { // which start a server
+	if len(a.words) == 0 || a.words[0].Text == "serve" || a.words[0].Text == "mcp" { // which start a server
 		for _, name := range sortedKeys(w.vars) {
 			if s.loaded(name) && !w.systemPath(name) {
 				w.ownLimit(c, "floor.own_variable")
@@ -232,19 +233,19 @@ func (s *spec) loaded(name string) bool {
 // systemPath says whether a variable is a PATH that looks for programs in the system's folders first, or where it did before.
 func (w *walker) systemPath(name string) bool {
 	v, _ := w.lookup(name)
-	first, _, _ := strings.Cut(v.s, ":")
-	return name == "PATH" && (standardDirs()[first] || strings.HasPrefix(first, unknown))
+	first, _, _ := strings.Cut(v.Text, ":")
+	return name == "PATH" && (standardDirs()[first] || strings.HasPrefix(first, arg.Unknown))
 }
 
 // ownVariable notes a variable of Deskbell's that a call sets, unless it names the data folder that is guarded.
-func (w *walker) ownVariable(name string, v value) {
+func (w *walker) ownVariable(name string, v arg.Word) {
 	if !slices.Contains(specOf(ownName).variables, name) {
 		return
 	}
 	if _, target := w.placeOf(v, w.dir); name == "DESKBELL_DATA" && w.guard != "" && target == w.guard {
 		return
 	}
-	w.ownLimit(&cmd{name: name + "=" + v.s}, "floor.own_variable")
+	w.ownLimit(&cmd{name: name + "=" + v.Text}, "floor.own_variable")
 }
 
 // ownToken notes that a call names the variable that an operator's session was kept in.
@@ -278,17 +279,17 @@ func (w *walker) ownInWindows(text string, runsOwn bool) {
 type arguments struct {
 	options
 	spec  *spec
-	all   map[string][]value
+	all   map[string][]arg.Word
 	early bool // an option stands before a word that may name the subcommand
 }
 
 // arguments takes them apart as the program does: the words before any unknown option name the subcommand.
-func (s *spec) arguments(args []value) arguments {
-	a := arguments{options: options{flags: map[string]value{}}, spec: s, all: map[string][]value{}}
+func (s *spec) arguments(args []arg.Word) arguments {
+	a := arguments{options: options{flags: map[string]arg.Word{}}, spec: s, all: map[string][]arg.Word{}}
 	open := false // an option stood where a subcommand may follow
-	give := func(name string, v value) { a.flags[name] = v; a.all[name] = append(a.all[name], v) }
+	give := func(name string, v arg.Word) { a.flags[name] = v; a.all[name] = append(a.all[name], v) }
 	for i := 0; i < len(args); i++ {
-		text := args[i].s
+		text := args[i].Text
 		switch {
 		case text == "--":
 			a.words = append(a.words, args[i+1:]...)
@@ -306,10 +307,10 @@ func (s *spec) arguments(args []value) arguments {
 		if text[1] != '-' && len(name) > 2 { // bundled, or with its value behind it
 			name, val, has = text[:2], text[2:], true
 			for j := 1; j < len(text) && !s.values["-"+string(text[j])]; j++ {
-				give("-"+string(text[j]), value{})
+				give("-"+string(text[j]), arg.Word{})
 			}
 		}
-		v := value{s: val, quoted: true, taint: args[i].taint}
+		v := arg.Word{Text: val, Quoted: true, Taint: args[i].Taint}
 		if !has && s.values[name] && i+1 < len(args) {
 			i++
 			v = args[i]
@@ -321,7 +322,7 @@ func (s *spec) arguments(args []value) arguments {
 }
 
 // wrapsAt says whether words are those of a command that takes all that follows for another command.
-func (s *spec) wrapsAt(words []value) bool {
+func (s *spec) wrapsAt(words []arg.Word) bool {
 	return slices.ContainsFunc(s.rules, func(r rule) bool {
 		return r.wraps && len(words) > len(r.words) && begin(words, r.words)
 	})
@@ -329,16 +330,16 @@ func (s *spec) wrapsAt(words []value) bool {
 
 // complete says whether words name a command that has no other below it. An option that stands before takes the next word
 // for its value where the program does not expect it there, so that another command runs than it seems.
-func (s *spec) complete(words []value) bool {
+func (s *spec) complete(words []arg.Word) bool {
 	return !slices.ContainsFunc(s.rules, func(r rule) bool { return len(r.words) > len(words) && begin(words, r.words[:len(words)]) })
 }
 
-func begin(words []value, want []string) bool {
+func begin(words []arg.Word, want []string) bool {
 	if len(words) < len(want) {
 		return false
 	}
 	for i, one := range want {
-		if !isOne(words[i].s, one) {
+		if !isOne(words[i].Text, one) {
 			return false
 		}
 	}

@@ -9,9 +9,9 @@ import (
 func aws(w *walker, c *cmd) (stream, bool) {
 	s := specOf("aws")
 	o, _ := parse(c.args, s.values, s.long, false)
-	if len(o.words) >= 2 && o.words[1].s == "start-query-execution" {
+	if len(o.words) >= 2 && o.words[1].Text == "start-query-execution" {
 		q, ok := o.flags["--query-string"]
-		if !ok || strings.TrimSpace(q.s) == "" {
+		if !ok || strings.TrimSpace(q.Text) == "" {
 			w.simple(c, human.DatabaseEffect, human.MediumRisk, "query")
 			return handled(stream{})
 		}
@@ -27,11 +27,11 @@ func aws(w *walker, c *cmd) (stream, bool) {
 			return handled(stream{})
 		}
 	}
-	if len(o.words) < 2 || !o.words[1].known() {
+	if len(o.words) < 2 || !o.words[1].Known() {
 		w.simple(c, human.ServiceEffect, human.MediumRisk, "unknown")
 		return handled(stream{})
 	}
-	op := o.words[1].s
+	op := o.words[1].Text
 	switch {
 	case op == "help" || op == "wait" || hasPrefix(op, []string{"describe-", "list-", "get-", "head-", "search-", "lookup-", "filter-", "batch-get-", "check-", "validate-", "estimate-", "simulate-", "preview-", "query-", "discover-", "detect-", "test-", "view-", "scan-", "admin-get-", "admin-list-", "transact-get-", "select-", "count-", "poll-", "classify-", "compare-", "verify-", "decode-", "download-", "generate-policy", "is-", "evaluate-"}),
 		op == "ls" || op == "scan" || op == "query" || op == "tail" || op == "receive-message" || op == "describe":

@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/gate/inline"
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -93,32 +94,32 @@ var (
 
 // code judges code in a programming language. It is no parser of those languages: it looks for what does something, takes
 // every text in the code for what that is done to, and calls the code harmless only when all that it names is.
-func (w *walker) code(language string, v value) { w.judge(language, v, true) }
+func (w *walker) code(language string, v arg.Word) { w.judge(language, v, true) }
 
 // source judges code that becomes part of a project, and runs with the rest of it. What it loads from there cannot be proved,
 // so that it is only looked through for what does something.
-func (w *walker) source(language string, v value) { w.judge(language, v, false) }
+func (w *walker) source(language string, v arg.Word) { w.judge(language, v, false) }
 
 // judge judges code; doubted says whether what cannot be proved is asked about.
-func (w *walker) judge(language string, v value, doubted bool) {
-	if w.depth >= maxDepth || len(v.s) > MaxScript || !w.step(len(v.s)/4+4) {
+func (w *walker) judge(language string, v arg.Word, doubted bool) {
+	if w.depth >= maxDepth || len(v.Text) > MaxScript || !w.step(len(v.Text)/4+4) {
 		w.opaque("shell.too_deep", "thing_code_deep")
 		return
 	}
 	if isShell(language) {
-		w.script(v.s, language, nil, stream{})
+		w.script(v.Text, language, nil, stream{})
 		return
 	}
 	w.depth++
 	defer func() { w.depth-- }()
-	defer w.deeper(language, v.s)()
-	if v.taint&fromNetwork != 0 {
+	defer w.deeper(language, v.Text)()
+	if v.Taint&arg.FromNetwork != 0 {
 		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 	}
 	if w.proved(language, v, doubted) {
 		return
 	}
-	text, secrets := v.s, w.secrets
+	text, secrets := v.Text, w.secrets
 	bare, literals := strip(text, language)
 	if language == "python" {
 		bare = strings.ReplaceAll(bare, "platform.system", "platform.name")
@@ -129,8 +130,8 @@ func (w *walker) judge(language string, v value, doubted bool) {
 		w.emit(e)
 	}
 	harmless := language != "python" || !w.magics(text)
-	if !v.known() {
-		emit(human.LangExec, human.HighRisk, "built", v.shown())
+	if !v.Known() {
+		emit(human.LangExec, human.HighRisk, "built", v.Shown())
 		harmless = false
 	}
 	ran := runsCommands.FindString(bare)
@@ -158,7 +159,7 @@ func (w *walker) judge(language string, v value, doubted bool) {
 		w.commandsIn(bare, text, literals)
 	}
 	if deletesHome.MatchString(text) {
-		w.deleting(known("~"), true, "code.deletes")
+		w.deleting(arg.Known("~"), true, "code.deletes")
 	}
 	gone := deletesFiles.FindString(bare)
 	if gone == "" && language == "perl" && strings.Contains(bare, "truncate") {
@@ -169,7 +170,7 @@ func (w *walker) judge(language string, v value, doubted bool) {
 		named := false
 		for _, l := range literals {
 			if l != "" && len(l) < 300 && !strings.ContainsAny(l, "\n(){}") && l != "fs" && l != "fs/promises" && l != "fileutils" && l != "path" && l != "shutil" && l != "os" {
-				w.deleting(known(l), true, "code.deletes")
+				w.deleting(arg.Known(l), true, "code.deletes")
 				named = true
 			}
 		}
@@ -188,17 +189,17 @@ func (w *walker) judge(language string, v value, doubted bool) {
 		emit(human.FilesystemWrite, human.LowRisk, "writes", m)
 		for _, l := range literals {
 			if len(l) > 1 && couldBePath(l) && (strings.HasPrefix(l, "/") || strings.HasPrefix(l, "~") || strings.HasPrefix(l, ".")) {
-				w.writing(known(l), "code.writes")
+				w.writing(arg.Known(l), "code.writes")
 			} else if couldBePath(l) {
-				if p, _ := w.placeOf(known(l), w.dir); p == gateSpot || p == hookSpot {
-					w.writing(known(l), "code.writes")
+				if p, _ := w.placeOf(arg.Known(l), w.dir); p == gateSpot || p == hookSpot {
+					w.writing(arg.Known(l), "code.writes")
 				}
 			}
 		}
 	}
 	if strings.Contains(bare, "symlink") || strings.Contains(bare, "link(") || strings.Contains(bare, "linkSync") {
 		for i := 1; i < len(literals); i++ {
-			w.link(known(literals[i]), known(literals[i-1]), true)
+			w.link(arg.Known(literals[i]), arg.Known(literals[i-1]), true)
 		}
 	}
 	if path := strings.Join(literals, "/"); w.guarded(path) && !slices.ContainsFunc(literals, w.guarded) && (readsFiles.MatchString(bare) || calls != "" || gone != "") {
@@ -209,7 +210,7 @@ func (w *walker) judge(language string, v value, doubted bool) {
 		switch {
 		case sqlVerbs()[strings.ToUpper(first)] && strings.ContainsRune(l, ' ') && queries.MatchString(bare):
 			harmless = false
-			w.query(&cmd{name: "sql"}, known(l), false)
+			w.query(&cmd{name: "sql"}, arg.Known(l), false)
 		case language == "perl" && (strings.HasPrefix(l, "|") || strings.HasSuffix(l, "|")) && strings.Contains(bare, "open"):
 			harmless = false
 			w.script(strings.Trim(l, "| "), "sh", nil, stream{})
@@ -224,7 +225,7 @@ func (w *walker) judge(language string, v value, doubted bool) {
 	}
 	for _, l := range literals {
 		if couldBePath(l) || secretNames()[l] {
-			secret = w.reading(known(l), "code.reads")&fromSecret != 0 || secret
+			secret = w.reading(arg.Known(l), "code.reads")&arg.FromSecret != 0 || secret
 		}
 	}
 	secret = w.joinedSecret(text, literals) || secret
@@ -266,7 +267,7 @@ func (w *walker) judge(language string, v value, doubted bool) {
 		emit(human.ObfuscatedEffect, human.HighRisk, "evaluates", evaluated)
 		for _, l := range literals {
 			if strings.ContainsAny(l, "(`") && len(l) < 4000 {
-				w.code(language, known(l))
+				w.code(language, arg.Known(l))
 			}
 		}
 	}
@@ -278,7 +279,7 @@ func (w *walker) judge(language string, v value, doubted bool) {
 		harmless = false
 		for _, l := range literals {
 			if couldBePath(l) {
-				w.emptying(known(l), "code.empties")
+				w.emptying(arg.Known(l), "code.empties")
 			}
 		}
 	}
@@ -318,7 +319,7 @@ func (w *walker) judge(language string, v value, doubted bool) {
 
 // proved says whether code was shown to only compute, read and print, and tells what it reads. Where it was not and this is to
 // be asked about, it tells which part could not be shown; doubted says that.
-func (w *walker) proved(language string, v value, doubted bool) bool {
+func (w *walker) proved(language string, v arg.Word, doubted bool) bool {
 	unproven := func(risk human.Risk, rule, what string) {
 		e := verbDefaults[human.LangExec]
 		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.LangExec, risk, "code."+rule, clip(what), human.Possible
@@ -326,19 +327,19 @@ func (w *walker) proved(language string, v value, doubted bool) bool {
 	}
 	if !inline.Known(language) {
 		if doubted {
-			unproven(human.MediumRisk, "little_known", v.shown())
+			unproven(human.MediumRisk, "little_known", v.Shown())
 		}
 		return false
 	}
-	if !doubted || !v.known() || language == "python" && magicLine.MatchString(v.s) {
+	if !doubted || !v.Known() || language == "python" && magicLine.MatchString(v.Text) {
 		return false // a part of a program proves nothing, and what is not known is asked about in any case
 	}
-	p := inline.Prove(language, v.s, w.ownModule)
+	p := inline.Prove(language, v.Text, w.ownModule)
 	if p.Unproven != "" {
 		unproven(human.MediumRisk, "unproven", p.Unproven)
 		return false
 	}
-	unproven(human.NoRisk, "computes", v.s)
+	unproven(human.NoRisk, "computes", v.Text)
 	for _, m := range p.Imports {
 		unproven(human.LowRisk, "imports", m)
 	}
@@ -347,34 +348,34 @@ func (w *walker) proved(language string, v value, doubted bool) bool {
 			p.Fetches = append(p.Fetches, r)
 			continue
 		}
-		w.reading(known(r), "code.reads")
+		w.reading(arg.Known(r), "code.reads")
 	}
-	if p.Computed || strings.Contains(v.s, "DESKBELL") {
-		unproven(human.NoRisk, "reads", v.s)
-		_, literals := strip(v.s, language)
-		w.joinedSecret(v.s, literals)
+	if p.Computed || strings.Contains(v.Text, "DESKBELL") {
+		unproven(human.NoRisk, "reads", v.Text)
+		_, literals := strip(v.Text, language)
+		w.joinedSecret(v.Text, literals)
 		for _, l := range literals {
 			w.ownToken(l)
 		}
 		if w.guarded(strings.Join(literals, "/")) {
-			w.tampers(clip(v.s))
+			w.tampers(clip(v.Text))
 		}
 	}
 	for _, f := range p.Writes {
-		w.writing(known(f), "code.writes")
+		w.writing(arg.Known(f), "code.writes")
 	}
 	for _, f := range p.Replaces {
-		if emptiesFile.MatchString(v.s) {
-			w.emptying(known(f), "code.empties")
+		if emptiesFile.MatchString(v.Text) {
+			w.emptying(arg.Known(f), "code.empties")
 		} else {
-			w.replacing(known(f), "code.writes")
+			w.replacing(arg.Known(f), "code.writes")
 		}
 	}
 	for _, m := range p.Loads {
-		w.scriptFile(known(w.moduleFile(m)), language, &cmd{name: language})
+		w.scriptFile(arg.Known(w.moduleFile(m)), language, &cmd{name: language})
 	}
 	for _, q := range p.Queries {
-		w.query(&cmd{name: "sql"}, known(q), false)
+		w.query(&cmd{name: "sql"}, arg.Known(q), false)
 	}
 	for _, a := range p.Fetches {
 		e := verbDefaults[human.NetworkRead]
@@ -383,7 +384,7 @@ func (w *walker) proved(language string, v value, doubted bool) bool {
 		w.tellsKeys(a)
 	}
 	if len(p.Fetches) > 0 {
-		w.reachesInCode(v.s)
+		w.reachesInCode(v.Text)
 	}
 	return true
 }
@@ -401,7 +402,7 @@ func (w *walker) moduleFile(m string) string {
 	}
 	base := strings.ReplaceAll(m, ".", "/")
 	for _, file := range []string{base + ".py", base + "/__init__.py", "src/" + base + ".py", "src/" + base + "/__init__.py"} {
-		v := known(file)
+		v := arg.Known(file)
 		if _, ok := w.file(v); ok {
 			return file
 		}
@@ -425,8 +426,8 @@ func (w *walker) joinedSecret(text string, literals []string) bool {
 	for i, l := range literals {
 		for _, tail := range []string{"", "/" + strings.Join(literals[i+1:min(i+2, len(literals))], ""), "/" + strings.Join(literals[i+1:min(i+3, len(literals))], "/")} {
 			one := strings.Trim(l, "/") + tail
-			if p, _ := w.placeOf(known("~/"+one), w.dir); p == secretSpot && len(one) < 200 && one != "" {
-				w.reading(known("~/"+one), "code.reads")
+			if p, _ := w.placeOf(arg.Known("~/"+one), w.dir); p == secretSpot && len(one) < 200 && one != "" {
+				w.reading(arg.Known("~/"+one), "code.reads")
 				return true
 			}
 		}
@@ -442,7 +443,7 @@ func (w *walker) magics(text string) bool {
 	if !strings.ContainsAny(text, "!%") {
 		return false
 	}
-	c, acts := &cmd{name: "notebook", args: []value{known(clip(text))}}, false
+	c, acts := &cmd{name: "notebook", args: []arg.Word{arg.Known(clip(text))}}, false
 	for _, m := range magicLine.FindAllStringSubmatch(text, 100) {
 		rest := strings.TrimSpace(m[2])
 		words := strings.Fields(rest)
@@ -459,10 +460,10 @@ func (w *walker) magics(text string) bool {
 			_, cell, _ = strings.Cut(cell, "\n")
 			w.script(cell, "sh", nil, stream{})
 		case name == "writefile", name == "file", name == "save":
-			w.replacing(known(last), "notebook.writes")
+			w.replacing(arg.Known(last), "notebook.writes")
 		case name == "run", name == "load":
 			if len(words) > 0 {
-				w.scriptFile(known(words[0]), "python", c)
+				w.scriptFile(arg.Known(words[0]), "python", c)
 			}
 		case name == "load_ext", name == "reload_ext", name == "cython", name == "javascript", name == "js", name == "ruby", name == "perl", name == "sql":
 			w.simple(c, human.LangExec, human.MediumRisk, "magic")
@@ -498,9 +499,9 @@ func (w *walker) commandsIn(bare, text string, literals []string) {
 		if handlers()[base] == nil && specOf(base) == nil {
 			continue
 		}
-		var args []value
+		var args []arg.Word
 		for _, l := range literals[i:min(len(literals), i+24)] {
-			args = append(args, known(l))
+			args = append(args, arg.Known(l))
 		}
 		if base != "test" && base != "utf8" {
 			w.run(args, stream{})
@@ -596,7 +597,7 @@ func stripTo(s, language string, deep int) (string, []string) {
 				lit.WriteByte(s[j])
 				j++
 			}
-			literals = append(literals, strings.ReplaceAll(lit.String(), unknown, ""))
+			literals = append(literals, strings.ReplaceAll(lit.String(), arg.Unknown, ""))
 			if c == '`' && language != "javascript" && language != "go" {
 				bare.WriteString(" ` ")
 			} else {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -14,16 +15,16 @@ func docker(w *walker, c *cmd) (stream, bool) {
 	if len(rest) == 0 {
 		return stream{}, false
 	}
-	sub := rest[0].s
+	sub := rest[0].Text
 	args := rest[1:]
 	if sub == "container" && len(args) > 0 {
-		sub, args = args[0].s, args[1:]
+		sub, args = args[0].Text, args[1:]
 	}
 	switch sub {
 	case "build":
 		w.restsOnDockerfile(args)
 	case "buildx", "builder", "image":
-		if len(args) > 0 && (args[0].s == "build" || args[0].s == "b") {
+		if len(args) > 0 && (args[0].Text == "build" || args[0].Text == "b") {
 			w.restsOnDockerfile(args[1:])
 		}
 	case "compose":
@@ -38,7 +39,7 @@ func docker(w *walker, c *cmd) (stream, bool) {
 			return handled(stream{})
 		}
 		w.away("container", func() stream { return w.run(cmdline[1:], c.in) })
-		return handled(stream{taint: madeHere})
+		return handled(stream{taint: arg.MadeHere})
 	case "run", "create":
 		values := lazy.Words("-a --add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent --cgroupns --cidfile --cpu-period --cpus -c --cpu-shares --cpuset-cpus " +
 			"--detach-keys --device --dns --domainname --entrypoint -e --env --env-file --expose --gpus --group-add --health-cmd --hostname -h --ip --ipc --isolation -l --label --link --log-driver --log-opt " +
@@ -52,12 +53,12 @@ func docker(w *walker, c *cmd) (stream, bool) {
 		host := false
 		for i, a := range args {
 			mount, isMount := "", false
-			if (a.s == "-v" || a.s == "--volume" || a.s == "--mount") && i+1 < len(args) {
-				mount, isMount = args[i+1].s, true
-			} else if _, v, ok := strings.Cut(a.s, "="); ok && (strings.HasPrefix(a.s, "--volume=") || strings.HasPrefix(a.s, "--mount=")) {
+			if (a.Text == "-v" || a.Text == "--volume" || a.Text == "--mount") && i+1 < len(args) {
+				mount, isMount = args[i+1].Text, true
+			} else if _, v, ok := strings.Cut(a.Text, "="); ok && (strings.HasPrefix(a.Text, "--volume=") || strings.HasPrefix(a.Text, "--mount=")) {
 				mount, isMount = v, true
-			} else if strings.HasPrefix(a.s, "-v") && len(a.s) > 2 {
-				mount, isMount = a.s[2:], true
+			} else if strings.HasPrefix(a.Text, "-v") && len(a.Text) > 2 {
+				mount, isMount = a.Text[2:], true
 			}
 			if !isMount {
 				continue
@@ -71,7 +72,7 @@ func docker(w *walker, c *cmd) (stream, bool) {
 				src, _, _ = strings.Cut(src, ":")
 			}
 			ro := strings.HasSuffix(mount, ":ro") || strings.Contains(mount, "readonly")
-			p, _ := w.placeOf(value{s: src, quoted: true}, w.dir)
+			p, _ := w.placeOf(arg.Word{Text: src, Quoted: true}, w.dir)
 			switch {
 			case strings.HasSuffix(src, "docker.sock"):
 				w.simple(c, human.PrivilegeEscalation, human.HighRisk, "docker_socket")
@@ -89,7 +90,7 @@ func docker(w *walker, c *cmd) (stream, bool) {
 			}
 		}
 		if v, ok := o.flags["--entrypoint"]; ok && len(cmdline) > 0 {
-			cmdline = append([]value{cmdline[0], v}, cmdline[1:]...)
+			cmdline = append([]arg.Word{cmdline[0], v}, cmdline[1:]...)
 		}
 		if len(cmdline) > 1 {
 			if host {
@@ -100,13 +101,13 @@ func docker(w *walker, c *cmd) (stream, bool) {
 		} else if c.in.open && len(cmdline) == 1 {
 			w.feed("sh", c.in, "docker.stdin")
 		}
-		return handled(stream{taint: madeHere})
+		return handled(stream{taint: arg.MadeHere})
 	}
 	return stream{}, false
 }
 
 // restsOnDockerfile tells the watcher of the file that an image is built by.
-func (w *walker) restsOnDockerfile(args []value) {
+func (w *walker) restsOnDockerfile(args []arg.Word) {
 	o, words := parse(args, lazy.Words("-f --file -t --tag --build-arg --target --platform --label --network --secret --ssh --cache-from --cache-to --output -o --progress --iidfile --add-host --build-context --builder --pull --shm-size --ulimit"), false, false)
 	if file, ok := o.flags["--file"]; ok {
 		w.rests(file)
@@ -117,11 +118,11 @@ func (w *walker) restsOnDockerfile(args []value) {
 		return
 	}
 	if len(words) == 0 {
-		words = []value{known(".")}
+		words = []arg.Word{arg.Known(".")}
 	}
 	for _, name := range []string{"Dockerfile", "Containerfile"} {
 		file := words[len(words)-1]
-		file.s = strings.TrimRight(file.s, "/") + "/" + name
+		file.Text = strings.TrimRight(file.Text, "/") + "/" + name
 		w.rests(file)
 	}
 }
@@ -131,21 +132,21 @@ var composeFiles = []string{"compose.yaml", "compose.yml", "docker-compose.yml",
 
 func compose(w *walker, c *cmd) (stream, bool) {
 	o, rest := parse(c.args, lazy.Words("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel"), false, true)
-	if len(rest) > 0 && (rest[0].s == "up" || rest[0].s == "run" || rest[0].s == "build" || rest[0].s == "create" || rest[0].s == "watch") {
+	if len(rest) > 0 && (rest[0].Text == "up" || rest[0].Text == "run" || rest[0].Text == "build" || rest[0].Text == "create" || rest[0].Text == "watch") {
 		files := composeFiles
 		for _, n := range []string{"-f", "--file"} {
 			if v, ok := o.flags[n]; ok {
-				files = []string{v.s}
+				files = []string{v.Text}
 			}
 		}
 		for _, name := range files {
-			w.rests(known(name))
+			w.rests(arg.Known(name))
 		}
 	}
-	if len(rest) > 0 && (rest[0].s == "exec" || rest[0].s == "run") {
+	if len(rest) > 0 && (rest[0].Text == "exec" || rest[0].Text == "run") {
 		o, cmdline := parse(rest[1:], lazy.Words("-e --env -u --user -w --workdir --index -l --label --name -p --publish -v --volume --entrypoint --cap-add"), false, true)
 		if len(cmdline) >= 2 {
-			if rest[0].s == "run" {
+			if rest[0].Text == "run" {
 				risk := human.LowRisk // what the project's own file says, as up does
 				if o.has("-v", "--volume", "--entrypoint", "--cap-add", "-u", "--user") {
 					risk = human.MediumRisk

@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/sql"
 	"deskbell/backend/human"
 )
@@ -29,11 +30,11 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // query judges SQL, and what the clients themselves take for commands.
-func (w *walker) query(c *cmd, v value, readonly bool) {
-	text := v.s
+func (w *walker) query(c *cmd, v arg.Word, readonly bool) {
+	text := v.Text
 	effect := func(risk human.Risk, rule string, lost bool) {
 		e := verbDefaults[human.DatabaseEffect]
-		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.DatabaseEffect, risk, c.name+"."+rule, clip(v.shown()), human.Certain
+		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.DatabaseEffect, risk, c.name+"."+rule, clip(v.Shown()), human.Certain
 		if lost {
 			e.Reversibility = human.Irreversible
 		}
@@ -78,16 +79,16 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 			}
 		case (c.name == "mysql" || c.name == "mariadb") && (strings.HasPrefix(t, "system ") || strings.HasPrefix(t, "pager ")):
 			_, program, _ := strings.Cut(t, " ")
-			w.script(program, "sh", nil, fed(fromFile))
+			w.script(program, "sh", nil, fed(arg.FromFile))
 		default:
 			plain = append(plain, line)
 		}
 	}
 	for _, f := range sql.Files(text) {
-		w.reading(known(f), c.name+".reads")
+		w.reading(arg.Known(f), c.name+".reads")
 	}
-	statements := sql.Read(strings.ReplaceAll(strings.Join(plain, "\n"), unknown, " ? "), sql.DialectOf(c.name))
-	if !v.known() && len(statements) == 0 || strings.HasPrefix(strings.TrimSpace(text), unknown) {
+	statements := sql.Read(strings.ReplaceAll(strings.Join(plain, "\n"), arg.Unknown, " ? "), sql.DialectOf(c.name))
+	if !v.Known() && len(statements) == 0 || strings.HasPrefix(strings.TrimSpace(text), arg.Unknown) {
 		effect(human.HighRisk, "unknown", true)
 		return
 	}
@@ -112,7 +113,7 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 			effect(human.MediumRisk, "unknown", false)
 		}
 	}
-	if !v.known() {
+	if !v.Known() {
 		effect(human.MediumRisk, "built", false)
 	}
 	if len(statements) == 0 && strings.TrimSpace(strings.Join(plain, "")) != "" {
@@ -123,14 +124,14 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 // metaOutput is where a client's own command writes to: a program behind a bar, or a file.
 func (w *walker) metaOutput(rest string) {
 	if before, program, ok := strings.Cut(rest, "|"); ok && strings.Trim(before, " \"'") == "" {
-		w.script(strings.Trim(program, " \"'"), "sh", nil, fed(fromFile))
+		w.script(strings.Trim(program, " \"'"), "sh", nil, fed(arg.FromFile))
 		return
 	}
 	if _, program, ok := strings.Cut(rest, "program "); ok { // \copy t to program 'sh'
-		w.script(strings.Trim(program, " \"';"), "sh", nil, fed(fromFile))
+		w.script(strings.Trim(program, " \"';"), "sh", nil, fed(arg.FromFile))
 	}
 	if words := strings.Fields(rest); len(words) > 0 {
-		w.outside(known(strings.Trim(words[len(words)-1], `"'`)), "database.output")
+		w.outside(arg.Known(strings.Trim(words[len(words)-1], `"'`)), "database.output")
 	}
 }
 
@@ -144,13 +145,13 @@ func redis(w *walker, c *cmd) (stream, bool) {
 		if i > 100 {
 			return stream{}, false
 		}
-		args := []value{known("redis-cli")}
+		args := []arg.Word{arg.Known("redis-cli")}
 		for _, word := range strings.Fields(line) {
-			args = append(args, known(word))
+			args = append(args, arg.Known(word))
 		}
 		if len(args) > 1 {
 			w.run(args, stream{})
 		}
 	}
-	return handled(stream{taint: madeHere})
+	return handled(stream{taint: arg.MadeHere})
 }

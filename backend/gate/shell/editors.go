@@ -5,21 +5,22 @@ import (
 
 	"deskbell/backend/gate/inline"
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
 // sed runs and writes by its script: e, w, s///e, s///w; and edits with -i.
 func sed(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("-e -f --expression --file -l --line-length"), false, false)
-	var scripts []value
+	var scripts []arg.Word
 	files := o.words
 	for i, a := range c.args {
 		switch {
-		case (a.s == "-e" || a.s == "--expression") && i+1 < len(c.args):
+		case (a.Text == "-e" || a.Text == "--expression") && i+1 < len(c.args):
 			scripts = append(scripts, c.args[i+1])
-		case strings.HasPrefix(a.s, "--expression="):
-			scripts = append(scripts, value{s: a.s[len("--expression="):]})
-		case len(a.s) > 2 && a.s[0] == '-' && a.s[1] != '-' && strings.HasSuffix(a.s, "e") && i+1 < len(c.args) && !strings.ContainsAny(a.s, "i"):
+		case strings.HasPrefix(a.Text, "--expression="):
+			scripts = append(scripts, arg.Word{Text: a.Text[len("--expression="):]})
+		case len(a.Text) > 2 && a.Text[0] == '-' && a.Text[1] != '-' && strings.HasSuffix(a.Text, "e") && i+1 < len(c.args) && !strings.ContainsAny(a.Text, "i"):
 			scripts = append(scripts, c.args[i+1])
 		}
 	}
@@ -29,23 +30,23 @@ func sed(w *walker, c *cmd) (stream, bool) {
 		scripts, files = files[:1], files[1:]
 	}
 	for _, s := range scripts {
-		w.sedScript(c, s.s)
+		w.sedScript(c, s.Text)
 	}
 	w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: "sed.reads"})
 	inPlace := false
 	for _, a := range c.args {
-		if strings.HasPrefix(a.s, "-i") || strings.HasPrefix(a.s, "--in-place") || len(a.s) > 1 && a.s[0] == '-' && a.s[1] != '-' && strings.ContainsRune(a.s, 'i') && !strings.HasPrefix(a.s, "-e") && !strings.HasPrefix(a.s, "-f") {
+		if strings.HasPrefix(a.Text, "-i") || strings.HasPrefix(a.Text, "--in-place") || len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-' && strings.ContainsRune(a.Text, 'i') && !strings.HasPrefix(a.Text, "-e") && !strings.HasPrefix(a.Text, "-f") {
 			inPlace = true
 		}
 	}
-	emptied := inPlace && len(scripts) == 1 && (scripts[0].s == "d" || strings.ReplaceAll(scripts[0].s, " ", "") == "1,$d" || strings.ReplaceAll(scripts[0].s, " ", "") == "0,$d")
+	emptied := inPlace && len(scripts) == 1 && (scripts[0].Text == "d" || strings.ReplaceAll(scripts[0].Text, " ", "") == "1,$d" || strings.ReplaceAll(scripts[0].Text, " ", "") == "0,$d")
 	for _, f := range files {
 		if emptied {
 			w.emptying(f, "sed.empties")
 		}
 		if inPlace {
 			w.writing(f, "sed.edits")
-			w.edited(f, joined(scripts))
+			w.edited(f, arg.Joined(scripts))
 		} else {
 			w.reading(f, "sed.reads")
 		}
@@ -53,7 +54,7 @@ func sed(w *walker, c *cmd) (stream, bool) {
 	if inPlace && len(files) == 0 {
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "edits")
 	}
-	return handled(stream{taint: c.in.taint | madeHere})
+	return handled(stream{taint: c.in.taint | arg.MadeHere})
 }
 
 func (w *walker) sedScript(c *cmd, s string) {
@@ -91,7 +92,7 @@ func (w *walker) sedScript(c *cmd, s string) {
 			}
 			if k < len(s) && s[k] == 'w' && ch == 's' {
 				name, _, _ := strings.Cut(strings.TrimSpace(s[k+1:]), "\n")
-				w.writing(known(name), "sed.writes")
+				w.writing(arg.Known(name), "sed.writes")
 				return
 			}
 			i = k - 1
@@ -107,12 +108,12 @@ func (w *walker) sedScript(c *cmd, s string) {
 			i += 1 + len(line)
 		case ch == 'w' || ch == 'W':
 			name, _, _ := strings.Cut(strings.TrimSpace(s[i+1:]), "\n")
-			w.writing(known(name), "sed.writes")
+			w.writing(arg.Known(name), "sed.writes")
 			return
 		case ch == 'a' || ch == 'i' || ch == 'c' || ch == 'b' || ch == 't' || ch == 'T' || ch == ':' || ch == 'r' || ch == 'R' || ch == '#':
 			if ch == 'r' || ch == 'R' {
 				name, _, _ := strings.Cut(strings.TrimSpace(s[i+1:]), "\n")
-				w.reading(known(name), "sed.reads")
+				w.reading(arg.Known(name), "sed.reads")
 			}
 			labelled := strings.IndexByte("btT:", ch) >= 0 // a label ends where text continues
 			for i < len(s) && s[i] != '\n' && (!labelled || s[i] != ';' && s[i] != '}') {
@@ -137,7 +138,7 @@ func skipTo(s string, i int, d byte) int {
 
 func awk(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("-F -v -f -e -i -l --field-separator --assign --file --source --include --load"), false, false)
-	var program *value
+	var program *arg.Word
 	words := o.words
 	for _, n := range []string{"-e", "--source"} {
 		if v, ok := o.flags[n]; ok {
@@ -159,8 +160,8 @@ func awk(w *walker, c *cmd) (stream, bool) {
 	}
 	for _, n := range []string{"-d", "-o", "-p", "--dump-variables", "--pretty-print", "--profile"} {
 		if v, ok := o.flags[n]; ok && c.name != "mawk" {
-			if v.s == "" {
-				v = known("awkvars.out")
+			if v.Text == "" {
+				v = arg.Known("awkvars.out")
 			}
 			w.writing(v, "awk.writes")
 		}
@@ -172,7 +173,7 @@ func awk(w *walker, c *cmd) (stream, bool) {
 	if program != nil {
 		w.awkProgram(c, *program)
 	}
-	edits := program != nil && o.flags["-i"].s == "inplace" || program != nil && o.flags["--include"].s == "inplace"
+	edits := program != nil && o.flags["-i"].Text == "inplace" || program != nil && o.flags["--include"].Text == "inplace"
 	for _, f := range words {
 		if edits {
 			w.writing(f, "awk.edits")
@@ -180,7 +181,7 @@ func awk(w *walker, c *cmd) (stream, bool) {
 		}
 		w.reading(f, "awk.reads")
 	}
-	return handled(stream{taint: c.in.taint | madeHere})
+	return handled(stream{taint: c.in.taint | arg.MadeHere})
 }
 
 // awkPatterns takes out of /patterns/ what elsewhere begins a text, a comment or a pipe: /"/ begins none.
@@ -250,8 +251,8 @@ func awkCommand(bare string, i int, literals []string) (string, bool) {
 	return "", false
 }
 
-func (w *walker) awkProgram(c *cmd, v value) {
-	p := inline.Prove("awk", v.s, nil)
+func (w *walker) awkProgram(c *cmd, v arg.Word) {
+	p := inline.Prove("awk", v.Text, nil)
 	if p.Unproven == "" {
 		return
 	}
@@ -263,8 +264,8 @@ func (w *walker) awkProgram(c *cmd, v value) {
 }
 
 // awkActs looks for what a program in awk runs and writes.
-func (w *walker) awkActs(c *cmd, v value) {
-	bare, literals := strip(awkPatterns(v.s), "awk")
+func (w *walker) awkActs(c *cmd, v arg.Word) {
+	bare, literals := strip(awkPatterns(v.Text), "awk")
 	if strings.Contains(bare, "system(") || strings.Contains(bare, "system (") {
 		w.simple(c, human.LangExec, human.MediumRisk, "runs")
 		found := false
@@ -274,9 +275,9 @@ func (w *walker) awkActs(c *cmd, v value) {
 				found = true
 			}
 		}
-		w.rest(v.s, "system")
+		w.rest(v.Text, "system")
 		if !found || !strings.Contains(strings.ReplaceAll(bare, " ", ""), "system(\"\")") {
-			w.unseen(value{s: unknown}, "awk.runs")
+			w.unseen(arg.Word{Text: arg.Unknown}, "awk.runs")
 		}
 	}
 	if strings.Contains(bare, "@load") || strings.Contains(bare, "@include") {
@@ -289,13 +290,13 @@ func (w *walker) awkActs(c *cmd, v value) {
 		case '|':
 			if l, ok := awkCommand(flat, i, literals); ok {
 				w.simple(c, human.LangExec, human.LowRisk, "pipes")
-				w.script(l, "sh", nil, fed(fromFile))
+				w.script(l, "sh", nil, fed(arg.FromFile))
 				continue
 			}
 			w.simple(c, human.LangExec, human.MediumRisk, "pipes")
 			for _, l := range literals {
 				if strings.TrimSpace(l) != "" {
-					w.script(l, "sh", nil, fed(fromFile))
+					w.script(l, "sh", nil, fed(arg.FromFile))
 				}
 			}
 		case '>':
@@ -307,7 +308,7 @@ func (w *walker) awkActs(c *cmd, v value) {
 				named := false
 				for _, l := range literals {
 					if couldBePath(l) || len(literals) == 1 {
-						w.writing(known(l), "awk.writes")
+						w.writing(arg.Known(l), "awk.writes")
 						named = true
 					}
 				}

@@ -5,27 +5,28 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
 // spread gives each letter of options that are written together an argument of its own; what follows one that takes a value
 // is its value.
-func spread(args []value, values map[string]bool) []value {
-	var all []value
+func spread(args []arg.Word, values map[string]bool) []arg.Word {
+	var all []arg.Word
 	for i := 0; i < len(args); i++ {
 		a := args[i]
-		if len(a.s) < 3 || a.s[0] != '-' || a.s[1] == '-' || values[a.s[:2]] || !a.known() {
-			if all = append(all, a); values[a.s] && i+1 < len(args) {
+		if len(a.Text) < 3 || a.Text[0] != '-' || a.Text[1] == '-' || values[a.Text[:2]] || !a.Known() {
+			if all = append(all, a); values[a.Text] && i+1 < len(args) {
 				i++
 				all = append(all, args[i])
 			}
 			continue
 		}
-		for j := 1; j < len(a.s); j++ {
-			n := "-" + a.s[j:j+1]
-			if all = append(all, known(n)); values[n] {
-				if rest := a.s[j+1:]; rest != "" {
-					all = append(all, value{s: rest, taint: a.taint, quoted: true})
+		for j := 1; j < len(a.Text); j++ {
+			n := "-" + a.Text[j:j+1]
+			if all = append(all, arg.Known(n)); values[n] {
+				if rest := a.Text[j+1:]; rest != "" {
+					all = append(all, arg.Word{Text: rest, Taint: a.Taint, Quoted: true})
 				} else if i+1 < len(args) {
 					i++
 					all = append(all, args[i])
@@ -40,12 +41,12 @@ func spread(args []value, values map[string]bool) []value {
 func tar(w *walker, c *cmd) (stream, bool) {
 	values := lazy.Words("-f -C -T -X -I -K -N -g -V -b -H -L -F --file --directory --files-from --exclude --exclude-from --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --transform --strip-components --owner --group --mode")
 	args := c.args
-	if len(args) > 0 && !strings.HasPrefix(args[0].s, "-") && args[0].s != "" { // tar xzf: the old way, values in their order
-		var spread []value
+	if len(args) > 0 && !strings.HasPrefix(args[0].Text, "-") && args[0].Text != "" { // tar xzf: the old way, values in their order
+		var spread []arg.Word
 		rest := args[1:]
-		for _, ch := range args[0].s {
+		for _, ch := range args[0].Text {
 			n := "-" + string(ch)
-			spread = append(spread, known(n))
+			spread = append(spread, arg.Known(n))
 			if values[n] && len(rest) > 0 {
 				spread = append(spread, rest[0])
 				rest = rest[1:]
@@ -58,14 +59,14 @@ func tar(w *walker, c *cmd) (stream, bool) {
 		for i, a := range args {
 			text := ""
 			switch {
-			case a.s == n && i+1 < len(args):
-				text = args[i+1].s
-			case strings.HasPrefix(a.s, n+"="):
-				text = a.s[len(n)+1:]
-			case len(n) == 2 && len(a.s) > 2 && strings.HasPrefix(a.s, n):
-				text = a.s[2:]
-			case strings.HasPrefix(n, "--") && len(a.s) > 6 && strings.HasPrefix(n, strings.SplitN(a.s, "=", 2)[0]) && strings.Contains(a.s, "="):
-				text = strings.SplitN(a.s, "=", 2)[1]
+			case a.Text == n && i+1 < len(args):
+				text = args[i+1].Text
+			case strings.HasPrefix(a.Text, n+"="):
+				text = a.Text[len(n)+1:]
+			case len(n) == 2 && len(a.Text) > 2 && strings.HasPrefix(a.Text, n):
+				text = a.Text[2:]
+			case strings.HasPrefix(n, "--") && len(a.Text) > 6 && strings.HasPrefix(n, strings.SplitN(a.Text, "=", 2)[0]) && strings.Contains(a.Text, "="):
+				text = strings.SplitN(a.Text, "=", 2)[1]
 			default:
 				continue
 			}
@@ -81,17 +82,17 @@ func tar(w *walker, c *cmd) (stream, bool) {
 			case "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pixz", "pbzip2", "lzma", "zstdmt", "brotli", "lzop":
 				continue
 			}
-			w.script(text, "sh", nil, fed(fromFile))
+			w.script(text, "sh", nil, fed(arg.FromFile))
 		}
 	}
 	o, _ := parse(args, values, false, false)
-	var file value
+	var file arg.Word
 	if v, ok := o.flags["-f"]; ok {
 		file = v
 	} else if v, ok := o.flags["--file"]; ok {
 		file = v
 	}
-	dir := value{s: ".", quoted: true}
+	dir := arg.Word{Text: ".", Quoted: true}
 	for _, n := range []string{"-C", "--directory"} {
 		if v, ok := o.flags[n]; ok {
 			dir = v
@@ -101,7 +102,7 @@ func tar(w *walker, c *cmd) (stream, bool) {
 	case o.has("-x", "--extract", "--get"):
 		if o.has("-O", "--to-stdout") {
 			w.harmless(c)
-			return handled(stream{taint: c.in.taint | fromDecoder})
+			return handled(stream{taint: c.in.taint | arg.FromDecoder})
 		}
 		w.writing(dir, "tar.extract")
 		if o.has("-P", "--absolute-names") {
@@ -110,18 +111,18 @@ func tar(w *walker, c *cmd) (stream, bool) {
 	case o.has("-t", "--list", "-d", "--diff", "--compare") && !o.has("-c", "-r", "-u"):
 		w.harmless(c)
 	case o.has("-c", "--create", "-r", "--append", "-u", "--update", "--delete", "-A"):
-		if file.s != "" && file.s != "-" {
+		if file.Text != "" && file.Text != "-" {
 			w.writing(file, "tar.create")
 		}
-		var t taint
+		var t arg.Taint
 		for _, v := range o.words {
 			t |= w.reading(v, "tar.reads")
 		}
 		if o.has("--remove-files") {
 			w.simple(c, human.FilesystemDelete, human.HighRisk, "remove_files")
 		}
-		if file.s != "" && file.s != "-" {
-			w.keep(file, stream{taint: t &^ fromFile})
+		if file.Text != "" && file.Text != "-" {
+			w.keep(file, stream{taint: t &^ arg.FromFile})
 		}
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "create")
 		return handled(stream{taint: t})
@@ -173,8 +174,8 @@ func remove(w *walker, c *cmd) (stream, bool) {
 func copies(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("-t --target-directory -S --suffix -m --mode -o --owner -g --group"), false, false)
 	words := o.words
-	var to value
-	if v, ok := o.flags["-t"]; ok && v.s != "" {
+	var to arg.Word
+	if v, ok := o.flags["-t"]; ok && v.Text != "" {
 		to = v
 	} else if v, ok := o.flags["--target-directory"]; ok {
 		to = v
@@ -185,20 +186,20 @@ func copies(w *walker, c *cmd) (stream, bool) {
 		if c.name != "ln" || len(words) == 0 {
 			return handled(stream{})
 		}
-		to = value{s: ".", quoted: true}
+		to = arg.Word{Text: ".", Quoted: true}
 	}
-	var t taint
+	var t arg.Taint
 	forced := c.name == "ln" && o.has("-f", "--force")
 	keeps := !forced && o.has("-n", "--no-clobber", "--update", "-u", "-b", "--backup", "-i", "--interactive", "-s", "--symbolic")
 	for _, v := range words {
-		from := v.taint
+		from := v.Taint
 		if c.name != "ln" {
 			from |= w.reading(v, c.name+".reads")
 		} else if p, _ := w.placeOf(v, w.dir); p == secretSpot || p == envFile {
-			from |= fromSecret
+			from |= arg.FromSecret
 		}
 		t |= from
-		v.taint = from &^ fromFile
+		v.Taint = from &^ arg.FromFile
 		w.copied(v, to, len(words) == 1, keeps, forced, c)
 		if c.name == "mv" {
 			w.moves(v, to)
@@ -207,28 +208,28 @@ func copies(w *walker, c *cmd) (stream, bool) {
 			switch p, target := w.placeOf(v, w.dir); {
 			case p == gateSpot:
 				w.tampers(w.shown(c))
-			case p == secretSpot, p == rawDevice, p == rootSpot, w.holdsGuard(target, v.glob):
+			case p == secretSpot, p == rawDevice, p == rootSpot, w.holdsGuard(target, v.Glob):
 				w.simple(c, human.CredentialAccess, human.HighRisk, "links")
 			}
 		}
 	}
 	// Into a folder, the file's own name decides what it becomes.
 	for _, v := range words {
-		base := path.Base(strings.TrimRight(v.s, "/"))
+		base := path.Base(strings.TrimRight(v.Text, "/"))
 		if secretNames()[base] || startFiles()[base] {
-			w.writing(value{s: strings.TrimRight(to.s, "/") + "/" + base, quoted: true}, c.name+".writes")
+			w.writing(arg.Word{Text: strings.TrimRight(to.Text, "/") + "/" + base, Quoted: true}, c.name+".writes")
 		}
 	}
-	if c.name == "install" && o.has("-m") && strings.HasPrefix(o.flags["-m"].s, "4") {
+	if c.name == "install" && o.has("-m") && strings.HasPrefix(o.flags["-m"].Text, "4") {
 		w.simple(c, human.PrivilegeEscalation, human.HighRisk, "setuid")
 	}
 	return handled(stream{taint: t})
 }
 
 // moves is what mv does to one of its words.
-func (w *walker) moves(v, to value) {
+func (w *walker) moves(v, to arg.Word) {
 	p, target := w.placeOf(v, w.dir)
-	e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Reversible, Rule: "mv.moves"}
+	e := human.Effect{Verb: human.FilesystemWrite, Resource: v.Shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Reversible, Rule: "mv.moves"}
 	switch p {
 	case rootSpot, homeSpot, rawDevice:
 		e.Risk, e.HardLimit, e.Blast = human.CriticalRisk, true, human.MachineBlast
@@ -239,10 +240,10 @@ func (w *walker) moves(v, to value) {
 	case outside, envFile:
 		e.Risk = human.MediumRisk
 	}
-	if w.holdsGuard(target, v.glob) || holdsHooks(target) {
+	if w.holdsGuard(target, v.Glob) || holdsHooks(target) {
 		e.Risk, e.HardLimit = human.CriticalRisk, true
 	}
-	if to.s == "/dev/null" {
+	if to.Text == "/dev/null" {
 		e.Verb, e.Reversibility = human.FilesystemDelete, human.Irreversible
 		if !e.HardLimit {
 			e.Risk = human.HighRisk
@@ -252,17 +253,17 @@ func (w *walker) moves(v, to value) {
 }
 
 // copied is what becomes of the place where a file is copied, moved or linked to: a name, or a folder.
-func (w *walker) copied(v, to value, one, keeps, forced bool, c *cmd) {
-	base := path.Base(strings.TrimRight(v.s, "/"))
-	into := value{s: strings.TrimRight(to.s, "/") + "/" + base, quoted: true, taint: to.taint}
-	folder := !one || strings.HasSuffix(to.s, "/") || to.s == "." || to.s == ".." || strings.HasSuffix(to.s, "/..") || path.Ext(base) != "" && path.Ext(to.s) == ""
+func (w *walker) copied(v, to arg.Word, one, keeps, forced bool, c *cmd) {
+	base := path.Base(strings.TrimRight(v.Text, "/"))
+	into := arg.Word{Text: strings.TrimRight(to.Text, "/") + "/" + base, Quoted: true, Taint: to.Taint}
+	folder := !one || strings.HasSuffix(to.Text, "/") || to.Text == "." || to.Text == ".." || strings.HasSuffix(to.Text, "/..") || path.Ext(base) != "" && path.Ext(to.Text) == ""
 	o, _ := parse(c.args, nil, false, false)
 	links, hard := o.has("-s", "--symbolic-link", "-l", "--link"), !o.has("-s", "--symbolic", "--symbolic-link")
-	became := stream{from: v.s, taint: v.taint}
-	if abs, ok := w.resolve(v, w.dir); ok && v.known() {
+	became := stream{from: v.Text, taint: v.Taint}
+	if abs, ok := w.resolve(v, w.dir); ok && v.Known() {
 		became.from = abs
 	} else {
-		became = stream{taint: v.taint | madeHere, edited: true}
+		became = stream{taint: v.Taint | arg.MadeHere, edited: true}
 	}
 	if f, ok := w.file(v); ok {
 		became = f
@@ -273,7 +274,7 @@ func (w *walker) copied(v, to value, one, keeps, forced bool, c *cmd) {
 		defer func() {
 			from := v
 			if abs, ok := w.resolve(v, w.dir); ok && (c.name == "mv" || hard) {
-				from = known(abs)
+				from = arg.Known(abs)
 			}
 			w.link(into, from, c.name != "mv")
 			if one { // what is there says which of the two it is
@@ -295,8 +296,8 @@ func (w *walker) copied(v, to value, one, keeps, forced bool, c *cmd) {
 		at = into
 	}
 	switch {
-	case keeps || v.glob || c.name == "ln" && !forced:
-	case v.s == "/dev/null":
+	case keeps || v.Glob || c.name == "ln" && !forced:
+	case v.Text == "/dev/null":
 		w.emptying(to, c.name+".empties")
 	default:
 		if p, _ := w.placeOf(at, w.dir); p == inProject || p == outside || p == envFile {
@@ -323,15 +324,15 @@ func truncate(w *walker, c *cmd) (stream, bool) {
 }
 
 func dd(w *walker, c *cmd) (stream, bool) {
-	var t taint
+	var t arg.Taint
 	for _, a := range c.args {
-		if v, ok := strings.CutPrefix(a.s, "of="); ok {
-			w.replacing(value{s: v, taint: a.taint, quoted: true}, "dd.writes")
+		if v, ok := strings.CutPrefix(a.Text, "of="); ok {
+			w.replacing(arg.Word{Text: v, Taint: a.Taint, Quoted: true}, "dd.writes")
 			w.simple(c, human.FilesystemWrite, human.MediumRisk, "copies")
 		}
-		if v, ok := strings.CutPrefix(a.s, "if="); ok {
-			p, _ := w.placeOf(value{s: v}, w.dir)
-			t |= w.reading(value{s: v, taint: a.taint, quoted: true}, "dd.reads")
+		if v, ok := strings.CutPrefix(a.Text, "if="); ok {
+			p, _ := w.placeOf(arg.Word{Text: v}, w.dir)
+			t |= w.reading(arg.Word{Text: v, Taint: a.Taint, Quoted: true}, "dd.reads")
 			if p == rawDevice {
 				w.simple(c, human.CredentialAccess, human.HighRisk, "reads_device")
 			}
@@ -352,7 +353,7 @@ func chmod(w *walker, c *cmd) (stream, bool) {
 	words := o.words
 	mode := ""
 	if len(words) > 0 && !o.has("--reference") && (c.name != "setfacl" || !o.has("-m", "-M", "-x", "-X", "-b", "-k", "--modify", "--remove-all", "--set")) {
-		mode, words = words[0].s, words[1:]
+		mode, words = words[0].Text, words[1:]
 	}
 	risk := human.LowRisk
 	if c.name != "chmod" {
@@ -374,12 +375,12 @@ func chmod(w *walker, c *cmd) (stream, bool) {
 	}
 	for _, v := range words {
 		p, target := w.placeOf(v, w.dir)
-		e := human.Effect{Verb: human.SecurityWeakening, Resource: v.shown(), Target: target, Risk: risk, Reversibility: human.Costly, Blast: human.FileBlast, Rule: c.name + ".changes"}
+		e := human.Effect{Verb: human.SecurityWeakening, Resource: v.Shown(), Target: target, Risk: risk, Reversibility: human.Costly, Blast: human.FileBlast, Rule: c.name + ".changes"}
 		if risk == human.LowRisk {
 			e.Verb = human.FilesystemWrite
 		}
 		switch {
-		case (p == rootSpot || p == homeSpot || w.holdsGuard(target, v.glob) || holdsHooks(target)) && recursive, p == gateSpot, p == hookSpot:
+		case (p == rootSpot || p == homeSpot || w.holdsGuard(target, v.Glob) || holdsHooks(target)) && recursive, p == gateSpot, p == hookSpot:
 			e.Risk, e.Blast, e.HardLimit = human.CriticalRisk, human.MachineBlast, true
 		case p == systemSpot || p == rootSpot || p == homeSpot || p == rawDevice || p == secretSpot && mode != "600" && mode != "400" && mode != "700" && mode != "0600" || p == startSpot && c.name != "chmod":
 			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
@@ -394,7 +395,7 @@ func chmod(w *walker, c *cmd) (stream, bool) {
 			}
 		}
 		w.emit(e)
-		if f, ok := w.file(v); ok && strings.Contains(mode, "x") && f.taint&fromNetwork != 0 {
+		if f, ok := w.file(v); ok && strings.Contains(mode, "x") && f.taint&arg.FromNetwork != 0 {
 			w.simple(c, human.LangExec, human.MediumRisk, "made_runnable")
 		}
 	}
@@ -408,17 +409,17 @@ func rsync(w *walker, c *cmd) (stream, bool) {
 	s := specOf("rsync")
 	o, _ := parse(c.args, s.values, s.long, false)
 	for _, n := range []string{"-e", "--rsh", "--rsync-path"} {
-		if v, ok := o.flags[n]; ok && v.s != "" {
-			first, _, _ := strings.Cut(v.s, " ")
-			if path.Base(first) != "ssh" && first != "rsync" || strings.ContainsAny(v.s, ";|&`$") {
-				w.script(v.s, "sh", nil, stream{})
+		if v, ok := o.flags[n]; ok && v.Text != "" {
+			first, _, _ := strings.Cut(v.Text, " ")
+			if path.Base(first) != "ssh" && first != "rsync" || strings.ContainsAny(v.Text, ";|&`$") {
+				w.script(v.Text, "sh", nil, stream{})
 			}
 		}
 	}
 	w.rules(s, &o, c, true)
 	if n := len(o.words); n > 1 {
 		to := o.words[n-1]
-		if strings.Contains(to.s, ":") {
+		if strings.Contains(to.Text, ":") {
 			w.simple(c, human.NetworkWrite, human.MediumRisk, "sends")
 		} else if !o.has("-n", "--dry-run", "--list-only") {
 			w.writing(to, "rsync.writes")

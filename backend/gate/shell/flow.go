@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"deskbell/backend/gate/shell/arg"
 )
 
 const (
@@ -26,9 +28,9 @@ type state struct {
 
 // A variable is what may be known of one. One that is not in the state is as it was when the script began.
 type variable struct {
-	may   []value // every value that it may have
-	unset bool    // it may have none
-	begun bool    // it may be as it was when the script began
+	may   []arg.Word // every value that it may have
+	unset bool       // it may have none
+	begun bool       // it may be as it was when the script began
 
 	readonly, integer, reference, keyed, upper, lower bool
 }
@@ -46,7 +48,7 @@ func btoi(b bool) int {
 }
 
 func (v variable) same(o variable) bool {
-	return v.unset == o.unset && v.begun == o.begun && slices.EqualFunc(v.may, o.may, value.same)
+	return v.unset == o.unset && v.begun == o.begun && slices.EqualFunc(v.may, o.may, arg.Word.Same)
 }
 
 func (s state) clone() state {
@@ -97,7 +99,7 @@ func (w *walker) mayBeIn(dir string) {
 	case dir == w.dir || slices.Contains(w.otherDirs, dir):
 	case len(w.otherDirs) >= maxAlternatives:
 	case len(w.otherDirs) == maxAlternatives-1:
-		w.otherDirs = append(slices.Clip(w.otherDirs), unknown)
+		w.otherDirs = append(slices.Clip(w.otherDirs), arg.Unknown)
 	default:
 		w.otherDirs = append(slices.Clip(w.otherDirs), dir)
 	}
@@ -118,12 +120,12 @@ func (w *walker) either(a, b variable) variable {
 }
 
 // addValue adds an alternative. Where there are too many, one that is not known stands for the others.
-func addValue(list []value, v value) []value {
+func addValue(list []arg.Word, v arg.Word) []arg.Word {
 	for i, x := range list {
-		if x.same(v) {
-			if x.taint|v.taint != x.taint {
+		if x.Same(v) {
+			if x.Taint|v.Taint != x.Taint {
 				list = slices.Clone(list)
-				list[i].taint |= v.taint
+				list[i].Taint |= v.Taint
 			}
 			return list
 		}
@@ -133,7 +135,7 @@ func addValue(list []value, v value) []value {
 	}
 	list = slices.Clone(list)
 	last := &list[len(list)-1]
-	*last = value{s: unknown, taint: last.taint | v.taint, glob: last.glob || v.glob}
+	*last = arg.Word{Text: arg.Unknown, Taint: last.Taint | v.Taint, Glob: last.Glob || v.Glob}
 	return list
 }
 
@@ -296,11 +298,11 @@ func (w *walker) loop(pass func()) {
 			if n+1 >= maxPasses || w.loops > 2 {
 				for _, name := range changed {
 					v := w.vars[name]
-					var t taint
+					var t arg.Taint
 					for _, x := range v.may {
-						t |= x.taint
+						t |= x.Taint
 					}
-					v.may = addValue(slices.Clip(v.may), value{s: unknown, taint: t})
+					v.may = addValue(slices.Clip(v.may), arg.Word{Text: arg.Unknown, Taint: t})
 					w.vars[name] = v
 				}
 				w.divided = true
@@ -312,24 +314,24 @@ func (w *walker) loop(pass func()) {
 }
 
 // lookup is the value of a variable, the one that is tried now where it may have several, and whether it is set.
-func (w *walker) lookup(name string) (value, bool) {
+func (w *walker) lookup(name string) (arg.Word, bool) {
 	w.ownToken(name)
 	if n, err := strconv.Atoi(name); err == nil && n >= 0 {
 		v, ok := w.lookup(parameters)
 		switch {
 		case !ok || n == 0:
-			return value{s: unknown, taint: v.taint}, false
-		case n <= len(v.list):
-			return v.list[n-1], true
-		case v.open:
-			return value{s: unknown, taint: v.taint}, false
+			return arg.Word{Text: arg.Unknown, Taint: v.Taint}, false
+		case n <= len(v.List):
+			return v.List[n-1], true
+		case v.Open:
+			return arg.Word{Text: arg.Unknown, Taint: v.Taint}, false
 		}
-		return value{}, false
+		return arg.Word{}, false
 	}
 	if v, ok := w.vars[name]; ok {
 		x, isSet, begun := w.chosen(name, v)
-		if isSet && v.reference && x.s != name && x.known() {
-			return w.lookup(x.s)
+		if isSet && v.reference && x.Text != name && x.Known() {
+			return w.lookup(x.Text)
 		}
 		if !begun {
 			return x, isSet
@@ -337,33 +339,33 @@ func (w *walker) lookup(name string) (value, bool) {
 	}
 	switch name {
 	case "HOME":
-		return value{s: w.home}, true
+		return arg.Word{Text: w.home}, true
 	case "PWD":
-		return value{s: w.dir}, true
+		return arg.Word{Text: w.dir}, true
 	case "TMPDIR", "TMP", "TEMP":
-		return value{s: "/tmp"}, true
+		return arg.Word{Text: "/tmp"}, true
 	case "IFS":
-		return value{s: " \t\n"}, true
+		return arg.Word{Text: " \t\n"}, true
 	case "!":
-		return value{s: job, taint: ofJob}, true
+		return arg.Word{Text: arg.Job, Taint: arg.OfJob}, true
 	case "?", "$", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "COLUMNS", "LINES":
-		return value{s: "0" + unknown}, true
+		return arg.Word{Text: "0" + arg.Unknown}, true
 	}
-	v := value{s: unknown}
+	v := arg.Word{Text: arg.Unknown}
 	if secretVar(name) {
-		v.taint = fromSecret
+		v.Taint = arg.FromSecret
 	}
 	return v, false
 }
 
 // chosen is one of a variable's alternatives. For the rest of this way it is the only one.
-func (w *walker) chosen(name string, v variable) (x value, isSet, begun bool) {
+func (w *walker) chosen(name string, v variable) (x arg.Word, isSet, begun bool) {
 	n := v.ways()
 	if n > 1 && w.choices == nil {
 		for _, one := range v.may {
-			x.taint |= one.taint
+			x.Taint |= one.Taint
 		}
-		x.s = unknown
+		x.Text = arg.Unknown
 		return x, true, false
 	}
 	i := w.pick(n)
@@ -385,33 +387,33 @@ func (w *walker) chosen(name string, v variable) (x value, isSet, begun bool) {
 }
 
 // set gives a variable a value.
-func (w *walker) set(name string, v value) {
+func (w *walker) set(name string, v arg.Word) {
 	old, there := w.vars[name]
 	if old.reference {
-		if to, ok, _ := w.chosen(name, old); ok && to.known() && to.s != name {
-			w.set(to.s, v)
-			w.assigned(to.s, v)
+		if to, ok, _ := w.chosen(name, old); ok && to.Known() && to.Text != name {
+			w.set(to.Text, v)
+			w.assigned(to.Text, v)
 			return
 		}
 	}
 	if len(w.vars) > 2000 {
-		v = value{s: unknown, taint: v.taint}
+		v = arg.Word{Text: arg.Unknown, Taint: v.Taint}
 	}
-	v.quoted = false
+	v.Quoted = false
 	if old.integer {
-		w.arithText(v.s)
-		if strings.Trim(v.s, "0123456789") != "" {
-			v = value{s: "0" + unknown, taint: v.taint}
+		w.arithText(v.Text)
+		if strings.Trim(v.Text, "0123456789") != "" {
+			v = arg.Word{Text: "0" + arg.Unknown, Taint: v.Taint}
 		}
 	}
 	if old.upper {
-		v.s = strings.ToUpper(v.s)
+		v.Text = strings.ToUpper(v.Text)
 	}
 	if old.lower {
-		v.s = strings.ToLower(v.s)
+		v.Text = strings.ToLower(v.Text)
 	}
 	one := old
-	one.may, one.unset, one.begun = []value{v}, false, false
+	one.may, one.unset, one.begun = []arg.Word{v}, false, false
 	if there && old.readonly { // which fails, unless it was not run that made it so
 		one = w.either(old, one)
 	}
@@ -422,7 +424,7 @@ func (w *walker) set(name string, v value) {
 func (w *walker) unset(name string) {
 	if array, _, ok := strings.Cut(name, "["); ok {
 		if v, ok := w.vars[array]; ok {
-			v.may = addValue(slices.Clip(v.may), value{s: unknown})
+			v.may = addValue(slices.Clip(v.may), arg.Word{Text: arg.Unknown})
 			w.vars[array] = v
 			w.divided = true
 		}

@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -66,7 +67,7 @@ func FuzzLower(f *testing.F) {
 
 // whole says whether a script is one by itself, so that what follows it in a line of its own stays what it is.
 func whole(s string) bool {
-	if strings.Contains(s, unknown) || strings.Contains(s, "<<") || strings.HasSuffix(s, `\`) || len(s) > 2000 {
+	if strings.Contains(s, arg.Unknown) || strings.Contains(s, "<<") || strings.HasSuffix(s, `\`) || len(s) > 2000 {
 		return false
 	}
 	_, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s), "")
@@ -159,7 +160,7 @@ func FuzzAdded(f *testing.F) {
 		f.Add(uint8(i), uint8(i), s)
 	}
 	f.Fuzz(func(t *testing.T, which, how uint8, text string) {
-		if strings.Contains(text, unknown) || len(text) > 2000 {
+		if strings.Contains(text, arg.Unknown) || len(text) > 2000 {
 			return
 		}
 		g := grave[int(which)%len(grave)]
@@ -183,7 +184,7 @@ func FuzzQuoted(f *testing.F) {
 	}
 	f.Add(uint8(10), "|00")
 	f.Fuzz(func(t *testing.T, how uint8, text string) {
-		if strings.Contains(text, unknown) || len(text) > 1000 {
+		if strings.Contains(text, arg.Unknown) || len(text) > 1000 {
 			return
 		}
 		templates := []string{"echo %", "printf '%s' %", ": %", "git commit -m %", "git log --grep %", "test -z %", "[ % = a ]", "[[ % == b ]]", "x=%", "case % in a) ;; esac", "gh issue list --search %", "grep -F -e % README.md"}

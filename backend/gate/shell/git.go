@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -28,15 +29,15 @@ func gitRuns(key string) bool {
 	return false
 }
 
-func (w *walker) gitSetting(setting value) {
-	key, val, _ := strings.Cut(setting.s, "=")
-	if !setting.known() && strings.Contains(key, unknown) {
+func (w *walker) gitSetting(setting arg.Word) {
+	key, val, _ := strings.Cut(setting.Text, "=")
+	if !setting.Known() && strings.Contains(key, arg.Unknown) {
 		w.unseen(setting, "git.setting")
 		return
 	}
 	lower := strings.ToLower(key)
 	if off := strings.ToLower(val); lower == "http.proxy" && val != "" || lower == "https.proxy" && val != "" || strings.HasSuffix(lower, ".insteadof") || strings.HasSuffix(lower, "sslverify") && (off == "false" || off == "0" || off == "no" || off == "off") {
-		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: setting.shown(), Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "git.setting_reroutes"})
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: setting.Shown(), Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "git.setting_reroutes"})
 	}
 	if !gitRuns(key) && !strings.HasSuffix(lower, ".command") {
 		return
@@ -54,28 +55,28 @@ func (w *walker) gitSetting(setting value) {
 	case lower == "core.fsmonitor" && (text == "false" || text == "true"), lower == "core.hookspath" && text == "/dev/null", lower == "core.editor" && (text == "true" || text == ":" || text == "vim" || text == "cat"), lower == "sequence.editor" && (text == "true" || text == ":"):
 		return
 	case lower == "core.hookspath" || strings.HasPrefix(lower, "include") || lower == "init.templatedir":
-		w.emit(human.Effect{Verb: human.LangExec, Resource: setting.shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "git.setting_runs"})
+		w.emit(human.Effect{Verb: human.LangExec, Resource: setting.Shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "git.setting_runs"})
 		return
 	case lower == "credential.helper":
 		if !strings.HasPrefix(text, "!") {
 			return
 		}
 	}
-	w.emit(human.Effect{Verb: human.LangExec, Resource: setting.shown(), Certainty: human.Likely, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "git.setting_runs"})
+	w.emit(human.Effect{Verb: human.LangExec, Resource: setting.Shown(), Certainty: human.Likely, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "git.setting_runs"})
 	w.script(strings.TrimPrefix(text, "!"), "sh", nil, stream{})
 }
 
 func git(w *walker, c *cmd) (stream, bool) {
 	args := c.args
-	var words []value
+	var words []arg.Word
 	for i := 0; i < len(args); i++ {
-		s := args[i].s
+		s := args[i].Text
 		switch {
 		case s == "-c" && i+1 < len(args):
 			i++
 			w.gitSetting(args[i])
 		case strings.HasPrefix(s, "-c") && strings.Contains(s, "=") && len(s) > 2 && s[2] != '=':
-			w.gitSetting(value{s: s[2:], taint: args[i].taint, quoted: true})
+			w.gitSetting(arg.Word{Text: s[2:], Taint: args[i].Taint, Quoted: true})
 		case strings.HasPrefix(s, "--config-env"):
 			w.simple(c, human.LangExec, human.HighRisk, "setting_runs")
 		case strings.HasPrefix(s, "--exec-path="):
@@ -91,29 +92,29 @@ func git(w *walker, c *cmd) (stream, bool) {
 	if len(words) == 0 {
 		return stream{}, false
 	}
-	sub := words[0].s
-	if !words[0].known() {
+	sub := words[0].Text
+	if !words[0].Known() {
 		w.unseen(words[0], "git.unknown")
 		return handled(stream{})
 	}
 	o, _ := parse(words[1:], lazy.Words("-x --exec --upload-pack --receive-pack --strategy --output"), false, false)
 	for _, n := range []string{"--exec", "--upload-pack", "--receive-pack", "-x"} {
-		if v, ok := o.flags[n]; ok && v.s != "" && (sub == "rebase" || n == "--upload-pack" || n == "--receive-pack" || n == "--exec") {
-			w.script(v.s, "sh", nil, stream{})
+		if v, ok := o.flags[n]; ok && v.Text != "" && (sub == "rebase" || n == "--upload-pack" || n == "--receive-pack" || n == "--exec") {
+			w.script(v.Text, "sh", nil, stream{})
 		}
 	}
 	for _, a := range words[1:] {
 		for _, p := range []string{"-O", "--open-files-in-pager="} { // git grep -Orm
-			if text, ok := strings.CutPrefix(a.s, p); ok && text != "" && sub == "grep" {
+			if text, ok := strings.CutPrefix(a.Text, p); ok && text != "" && sub == "grep" {
 				w.script(text, "sh", nil, stream{})
 			}
 		}
-		if strings.HasPrefix(a.s, "ext::") {
+		if strings.HasPrefix(a.Text, "ext::") {
 			w.simple(c, human.LangExec, human.HighRisk, "remote_command")
-			w.script(strings.TrimPrefix(a.s, "ext::"), "sh", nil, stream{})
+			w.script(strings.TrimPrefix(a.Text, "ext::"), "sh", nil, stream{})
 		}
 		for _, p := range []string{"--upload-pack=", "--receive-pack=", "--exec=", "--tree-filter=", "--index-filter=", "--msg-filter="} {
-			if text, ok := strings.CutPrefix(a.s, p); ok {
+			if text, ok := strings.CutPrefix(a.Text, p); ok {
 				w.script(text, "sh", nil, stream{})
 			}
 		}
@@ -125,17 +126,17 @@ func git(w *walker, c *cmd) (stream, bool) {
 		w.discards(c, o.after)
 	case sub == "config":
 		if len(ow) >= 2 {
-			k := ow[0].s
+			k := ow[0].Text
 			i := 1
 			if k == "set" && len(ow) >= 3 {
-				k, i = ow[1].s, 2
+				k, i = ow[1].Text, 2
 			}
-			if (o.has("--global") || o.has("--system")) && !o.has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].s != "get" && ow[0].s != "list" {
+			if (o.has("--global") || o.has("--system")) && !o.has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].Text != "get" && ow[0].Text != "list" {
 				w.simple(c, human.PersistenceEffect, human.MediumRisk, "config_global")
 			}
 			if gitRuns(k) {
-				w.gitSetting(value{s: k + "=" + ow[i].s, taint: ow[i].taint, quoted: true})
-				if !o.has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].s != "get" && ow[0].s != "unset" && ow[0].s != "list" {
+				w.gitSetting(arg.Word{Text: k + "=" + ow[i].Text, Taint: ow[i].Taint, Quoted: true})
+				if !o.has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].Text != "get" && ow[0].Text != "unset" && ow[0].Text != "list" {
 					w.simple(c, human.PersistenceEffect, human.MediumRisk, "config_runs")
 				}
 			}
@@ -143,34 +144,34 @@ func git(w *walker, c *cmd) (stream, bool) {
 	case sub == "rev-parse" && len(o.flags) == 1 && o.has("--show-toplevel") && w.inOwnTree(c) && !strings.HasPrefix(w.root, "/\x01nowhere"):
 		w.apply(c)
 		return handled(stream{text: w.root + "\n", known: true})
-	case sub == "bisect" && len(ow) > 1 && ow[0].s == "run":
+	case sub == "bisect" && len(ow) > 1 && ow[0].Text == "run":
 		w.run(afterWord(words, "run"), stream{})
-	case sub == "submodule" && len(ow) > 1 && ow[0].s == "foreach":
-		w.script(joined(afterWord(words, "foreach")).s, "sh", nil, stream{})
+	case sub == "submodule" && len(ow) > 1 && ow[0].Text == "foreach":
+		w.script(arg.Joined(afterWord(words, "foreach")).Text, "sh", nil, stream{})
 	case sub == "filter-branch":
 		for i, a := range words {
-			if strings.HasSuffix(a.s, "-filter") && i+1 < len(words) {
-				w.script(words[i+1].s, "sh", nil, stream{})
+			if strings.HasSuffix(a.Text, "-filter") && i+1 < len(words) {
+				w.script(words[i+1].Text, "sh", nil, stream{})
 			}
 		}
-	case sub == "worktree" && len(ow) > 1 && ow[0].s == "remove" && !o.has("--force", "-f"):
+	case sub == "worktree" && len(ow) > 1 && ow[0].Text == "remove" && !o.has("--force", "-f"):
 	case sub == "clone" && o.has("-c", "--config"):
 		for i, a := range words {
-			if (a.s == "-c" || a.s == "--config") && i+1 < len(words) {
+			if (a.Text == "-c" || a.Text == "--config") && i+1 < len(words) {
 				w.gitSetting(words[i+1])
-			} else if v, ok := strings.CutPrefix(a.s, "--config="); ok {
-				w.gitSetting(value{s: v, taint: a.taint, quoted: true})
+			} else if v, ok := strings.CutPrefix(a.Text, "--config="); ok {
+				w.gitSetting(arg.Word{Text: v, Taint: a.Taint, Quoted: true})
 			}
 		}
 	case sub == "clone" && len(ow) > 1:
 		w.writing(ow[len(ow)-1], "git.clone")
 	}
-	return stream{taint: madeHere}, false
+	return stream{taint: arg.MadeHere}, false
 }
 
 // gitForces looks for the one letter that forces, in a cluster of them: what the other letters take for a value depends
 // on the command.
-func (w *walker) gitForces(c *cmd, sub string, args []value) {
+func (w *walker) gitForces(c *cmd, sub string, args []arg.Word) {
 	letters, risk, verb := "", human.HighRisk, human.GitHistoryRewrite
 	switch sub {
 	case "push":
@@ -187,16 +188,16 @@ func (w *walker) gitForces(c *cmd, sub string, args []value) {
 		return
 	}
 	forced, dry := false, false
-	if i := slices.IndexFunc(args, func(v value) bool { return v.s == "--" }); i >= 0 {
+	if i := slices.IndexFunc(args, func(v arg.Word) bool { return v.Text == "--" }); i >= 0 {
 		args = args[:i]
 	}
 	for _, a := range args {
 		switch {
-		case a.s == "--dry-run" || a.s == "-n" && sub == "push":
+		case a.Text == "--dry-run" || a.Text == "-n" && sub == "push":
 			dry = true
-		case len(a.s) > 2 && a.s[0] == '-' && a.s[1] != '-' && strings.Trim(a.s[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && (sub == "restore" || strings.IndexByte("oSLGOFbB", a.s[1]) < 0):
-			forced = forced || strings.ContainsAny(a.s[1:], letters)
-			dry = dry || sub == "push" && strings.ContainsRune(a.s, 'n')
+		case len(a.Text) > 2 && a.Text[0] == '-' && a.Text[1] != '-' && strings.Trim(a.Text[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && (sub == "restore" || strings.IndexByte("oSLGOFbB", a.Text[1]) < 0):
+			forced = forced || strings.ContainsAny(a.Text[1:], letters)
+			dry = dry || sub == "push" && strings.ContainsRune(a.Text, 'n')
 		}
 	}
 	if !forced || dry {
@@ -216,7 +217,7 @@ func (w *walker) inOwnTree(c *cmd) bool {
 		return false
 	}
 	for _, a := range c.args {
-		if a.s == "-C" || strings.HasPrefix(a.s, "--git-dir") || strings.HasPrefix(a.s, "--work-tree") || strings.HasPrefix(a.s, "--namespace") || !a.known() {
+		if a.Text == "-C" || strings.HasPrefix(a.Text, "--git-dir") || strings.HasPrefix(a.Text, "--work-tree") || strings.HasPrefix(a.Text, "--namespace") || !a.Known() {
 			return false
 		}
 	}
@@ -224,13 +225,13 @@ func (w *walker) inOwnTree(c *cmd) bool {
 }
 
 // discards is the loss of what was changed in files and is in no commit.
-func (w *walker) discards(c *cmd, files []value) {
+func (w *walker) discards(c *cmd, files []arg.Word) {
 	e := verbDefaults[human.GitDiscard]
 	e.Verb, e.Rule, e.Resource, e.Certainty = human.GitDiscard, "git.checkout.files", w.shown(c), human.Certain
 	kept := w.evidence != nil
 	for _, f := range files {
 		p, target := w.placeOf(f, w.dir)
-		kept = kept && !f.glob && f.known() && p != projectRoot
+		kept = kept && !f.Glob && f.Known() && p != projectRoot
 		if kept {
 			s := w.evidence.File(target)
 			kept = s == Committed || s == Absent
@@ -242,11 +243,11 @@ func (w *walker) discards(c *cmd, files []value) {
 	w.emit(e)
 }
 
-func afterWord(args []value, word string) []value {
+func afterWord(args []arg.Word, word string) []arg.Word {
 	for i, a := range args {
-		if a.s == word {
+		if a.Text == word {
 			rest := args[i+1:]
-			for len(rest) > 0 && strings.HasPrefix(rest[0].s, "--") {
+			for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "--") {
 				rest = rest[1:]
 			}
 			return rest

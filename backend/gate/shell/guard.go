@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -19,7 +20,7 @@ var (
 func (w *walker) guards(c *cmd, secrets, from int) {
 	if !onlyText()[c.name] {
 		for _, a := range c.args {
-			if a.taint&fromSecret != 0 && addressesBy(a.s) {
+			if a.Taint&arg.FromSecret != 0 && addressesBy(a.Text) {
 				w.leak(w.shown(c))
 				return
 			}
@@ -27,11 +28,11 @@ func (w *walker) guards(c *cmd, secrets, from int) {
 	}
 	if uploads()[c.name] && w.secrets > secrets {
 		for i, a := range c.args {
-			if uploadVerbs()[a.s] {
+			if uploadVerbs()[a.Text] {
 				for j, x := range c.args[i+1:] {
 					p, _ := w.placeOf(x, w.dir)
 					last := i+1+j == len(c.args)-1 && j > 0 // where it goes to
-					if (p == secretSpot || p == envFile) && !last && !strings.Contains(x.s, "://") {
+					if (p == secretSpot || p == envFile) && !last && !strings.Contains(x.Text, "://") {
 						w.leak(w.shown(c))
 						return
 					}
@@ -41,7 +42,7 @@ func (w *walker) guards(c *cmd, secrets, from int) {
 	}
 	if stoppers()[c.name] {
 		for _, a := range c.args {
-			if !strings.Contains(strings.ToLower(a.s), "deskbell") {
+			if !strings.Contains(strings.ToLower(a.Text), "deskbell") {
 				continue
 			}
 			for _, e := range w.effects[min(from, len(w.effects)):] {
@@ -72,5 +73,5 @@ func addressesBy(s string) bool {
 	if at := strings.IndexByte(rest, '@'); at >= 0 && !strings.ContainsAny(rest[:at], "/?#") {
 		rest = rest[at+1:]
 	}
-	return strings.Contains(rest, unknown)
+	return strings.Contains(rest, arg.Unknown)
 }

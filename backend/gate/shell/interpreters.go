@@ -6,17 +6,18 @@ import (
 	"sync"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
 // shellCmd is sh and its like: -c with text, a script, or what comes through the pipe.
 func shellCmd(w *walker, c *cmd) (stream, bool) {
-	var text *value
+	var text *arg.Word
 	interactive, plain, piped := false, false, false
 	i := 0
 options:
 	for ; i < len(c.args); i++ {
-		s := c.args[i].s
+		s := c.args[i].Text
 		switch {
 		case s == "--":
 			i++
@@ -35,7 +36,7 @@ options:
 			w.script(s[len("--init-command="):], "sh", nil, stream{})
 		case strings.HasPrefix(s, "--command"): // fish
 			if _, v, ok := strings.Cut(s, "="); ok {
-				text = &value{s: v, quoted: true}
+				text = &arg.Word{Text: v, Quoted: true}
 			} else if i+1 < len(c.args) {
 				i++
 				text = &c.args[i]
@@ -54,7 +55,7 @@ options:
 			for j := 1; j < len(s); j++ {
 				switch s[j] {
 				case 'o', 'O':
-					if i+1 < len(c.args) && !strings.HasPrefix(c.args[i+1].s, "-") {
+					if i+1 < len(c.args) && !strings.HasPrefix(c.args[i+1].Text, "-") {
 						i++
 						if strings.ContainsRune(s, 'c') && j > strings.IndexByte(s, 'c') { // -co pipefail text: the text comes after
 							continue
@@ -64,7 +65,7 @@ options:
 					piped = s[0] == '-'
 				case 'c':
 					if text == nil {
-						text = &value{s: "\x01"}
+						text = &arg.Word{Text: "\x01"}
 					}
 				}
 			}
@@ -73,7 +74,7 @@ options:
 		}
 	}
 	rest := c.args[i:]
-	if text != nil && text.s == "\x01" {
+	if text != nil && text.Text == "\x01" {
 		if len(rest) == 0 {
 			w.simple(c, human.UnknownEffect, human.MediumRisk, "nothing")
 			return handled(stream{})
@@ -82,27 +83,27 @@ options:
 	}
 	switch {
 	case text != nil:
-		if strings.TrimSpace(text.s) == "" {
+		if strings.TrimSpace(text.Text) == "" {
 			w.simple(c, human.UnknownEffect, human.LowRisk, "nothing")
 			return handled(stream{})
 		}
-		if text.taint&(fromNetwork|fromDecoder) != 0 {
-			w.feed("sh", stream{text: text.s, known: text.known(), taint: text.taint}, "shell.built_command")
-			return handled(stream{taint: madeHere})
+		if text.Taint&(arg.FromNetwork|arg.FromDecoder) != 0 {
+			w.feed("sh", stream{text: text.Text, known: text.Known(), taint: text.Taint}, "shell.built_command")
+			return handled(stream{taint: arg.MadeHere})
 		}
-		if !text.known() && strings.Trim(text.s, unknown+" ") == "" {
+		if !text.Known() && strings.Trim(text.Text, arg.Unknown+" ") == "" {
 			w.unseen(*text, "shell.built_command")
-			return handled(stream{taint: madeHere})
+			return handled(stream{taint: arg.MadeHere})
 		}
-		var params []value
+		var params []arg.Word
 		if len(rest) > 1 {
 			params = rest[1:]
 		} else {
-			params = []value{}
+			params = []arg.Word{}
 		}
 		// "-c cat": what comes through the pipe is not a script then.
-		return handled(w.script(text.s, c.name, params, c.in))
-	case len(rest) > 0 && !piped && rest[0].s != "-" && rest[0].s != "/dev/stdin":
+		return handled(w.script(text.Text, c.name, params, c.in))
+	case len(rest) > 0 && !piped && rest[0].Text != "-" && rest[0].Text != "/dev/stdin":
 		if plain {
 			w.harmless(c)
 			return handled(stream{})
@@ -114,7 +115,7 @@ options:
 			return handled(stream{})
 		}
 		w.feed("sh", c.in, "shell.piped_script")
-		return handled(stream{taint: madeHere, shell: !c.in.known})
+		return handled(stream{taint: arg.MadeHere, shell: !c.in.known})
 	default:
 		risk := human.MediumRisk
 		if interactive {
@@ -122,7 +123,7 @@ options:
 		}
 		w.simple(c, human.LangExec, risk, "interactive")
 	}
-	return handled(stream{taint: madeHere})
+	return handled(stream{taint: arg.MadeHere})
 }
 
 // interpreter is a program that runs code in a language: inline, a file, a module, or what comes through the pipe.
@@ -140,20 +141,20 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 	})
 	return func(w *walker, c *cmd) (stream, bool) {
 		isInline, isValued := options()
-		out := stream{taint: c.in.taint | madeHere}
+		out := stream{taint: c.in.taint | arg.MadeHere}
 		args := c.args
 		ranAny := false
 		edits := false
 		tests := false
 		loads := loadedModules(language, args)
-		inline := func(v value) {
-			v.s = loads + v.s
+		inline := func(v arg.Word) {
+			v.Text = loads + v.Text
 			w.code(language, v)
 		}
 		for i := 0; i < len(args); i++ {
-			s := args[i].s
+			s := args[i].Text
 			if o, v, ok := strings.Cut(s, "="); ok && loadsScript()[o] && language == "javascript" {
-				w.scriptFile(known(v), language, c)
+				w.scriptFile(arg.Known(v), language, c)
 				continue
 			}
 			switch {
@@ -163,8 +164,8 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: w.shown(c), Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "code.encoded"})
 				}
 				if language == "powershell" {
-					code = joined(args[i+1:])
-					w.windows(code.s)
+					code = arg.Joined(args[i+1:])
+					w.windows(code.Text)
 					return handled(out)
 				}
 				inline(code)
@@ -178,7 +179,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 				w.code(language, args[i+1])
 				return handled(out)
 			case language == "python" && strings.HasPrefix(s, "-c") && len(s) > 2:
-				w.code(language, value{s: s[2:], taint: args[i].taint, quoted: true})
+				w.code(language, arg.Word{Text: s[2:], Taint: args[i].Taint, Quoted: true})
 				return handled(out)
 			case (language == "perl" || language == "ruby") && len(s) > 2 && s[0] == '-' && s[1] != '-' && holdsCode(language, s):
 				// -ne, -pe, -lane, -i.bak -pe: the code comes next, unless it follows right on the letter
@@ -189,7 +190,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					inline(args[i+1])
 					i++
 				} else {
-					inline(value{s: s[k+1:], quoted: true})
+					inline(arg.Word{Text: s[k+1:], Quoted: true})
 				}
 				ranAny = true
 			case (language == "perl" || language == "ruby") && len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i') && strings.IndexByte("IMm", s[1]) < 0:
@@ -226,7 +227,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 			case language == "javascript" && s == "--test":
 				tests = true
 			case language == "javascript" && s == "--run" && i+1 < len(args):
-				return handled(w.run(append([]value{known("npm"), known("run")}, args[i+1:]...), c.in))
+				return handled(w.run(append([]arg.Word{arg.Known("npm"), arg.Known("run")}, args[i+1:]...), c.in))
 			case len(s) > 1 && s[0] == '-' && s != "-":
 				if known, ok := plainOptions()[strings.TrimRight(c.name, "0123456789.")]; ok && !known.MatchString(s) {
 					w.simple(c, human.LangExec, human.MediumRisk, "option")
@@ -243,14 +244,14 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 				if ranAny { // files that the inline code goes through
 					if trimmed := strings.TrimSpace(s); language == "perl" && strings.ContainsAny(trimmed, "|>") { // which <> opens as open does
 						if strings.HasPrefix(trimmed, ">") {
-							w.writing(known(strings.Trim(trimmed, "> ")), c.name+".writes")
+							w.writing(arg.Known(strings.Trim(trimmed, "> ")), c.name+".writes")
 						} else {
 							w.script(strings.Trim(trimmed, "| "), "sh", nil, stream{})
 						}
 					}
 					if edits {
 						w.writing(args[i], c.name+".edits")
-						w.edited(args[i], joined(args[:i]))
+						w.edited(args[i], arg.Joined(args[:i]))
 					} else {
 						w.reading(args[i], c.name+".reads")
 					}
@@ -263,16 +264,16 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 						return stream{}, false
 					}
 				case strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://"):
-					w.feed(language, stream{taint: fromNetwork}, "code.url")
+					w.feed(language, stream{taint: arg.FromNetwork}, "code.url")
 					return handled(out)
 				}
 				if language == "powershell" {
-					w.windows(joined(args[i:]).s)
+					w.windows(arg.Joined(args[i:]).Text)
 					return handled(out)
 				}
 				if tool := entries[path.Base(s)]; tool != "" && w.ownProject(args[i]) {
 					w.runsWritten(args[i], language, nil)
-					return handled(w.run(append([]value{known(tool)}, args[i+1:]...), c.in))
+					return handled(w.run(append([]arg.Word{arg.Known(tool)}, args[i+1:]...), c.in))
 				}
 				w.asked(c, args[i+1:])
 				w.scriptFile(args[i], language, c)
@@ -325,28 +326,28 @@ var loadsScript = lazy.Set("-r --require --import --loader --experimental-loader
 
 // loadedModules is what -M of Perl and -r of Ruby load, as the code that they stand for. Perl itself puts what follows -M into
 // its program as it is.
-func loadedModules(language string, args []value) string {
+func loadedModules(language string, args []arg.Word) string {
 	var b strings.Builder
 	for i, a := range args {
-		if len(a.s) < 2 || a.s[0] != '-' {
+		if len(a.Text) < 2 || a.Text[0] != '-' {
 			continue
 		}
-		rest := a.s[2:]
+		rest := a.Text[2:]
 		if rest == "" && i+1 < len(args) {
-			rest = args[i+1].s
+			rest = args[i+1].Text
 		}
 		switch {
-		case language == "perl" && (a.s[1] == 'M' || a.s[1] == 'm'):
+		case language == "perl" && (a.Text[1] == 'M' || a.Text[1] == 'm'):
 			m, list, some := strings.Cut(rest, "=")
 			if some {
 				m += " split(/,/,q{" + list + "})"
 			}
 			b.WriteString("use " + m + ";\n")
-		case language == "perl" && a.s[1] == 'd' && a.s[2:] != "":
+		case language == "perl" && a.Text[1] == 'd' && a.Text[2:] != "":
 			b.WriteString("use Devel::" + strings.TrimLeft(rest, "t:") + ";\n")
-		case a.s[1] == 'I' && (language == "ruby" || language == "perl"):
+		case a.Text[1] == 'I' && (language == "ruby" || language == "perl"):
 			b.WriteString(map[string]string{"ruby": "$LOAD_PATH\n", "perl": "use lib;\n"}[language])
-		case language == "ruby" && a.s[1] == 'r':
+		case language == "ruby" && a.Text[1] == 'r':
 			b.WriteString("require \"" + rest + "\"\n")
 		}
 	}
@@ -357,26 +358,26 @@ func loadedModules(language string, args []value) string {
 // not changed.
 var entries = map[string]string{"manage.py": "django-admin", "artisan": "artisan", "console": "symfony-console"}
 
-func (w *walker) ownProject(v value) bool {
+func (w *walker) ownProject(v arg.Word) bool {
 	p, _ := w.placeOf(v, w.dir)
-	return v.known() && p == inProject
+	return v.Known() && p == inProject
 }
 
 // timed is the program that timeit runs: what is set up, and the lines of its statement.
-func timed(args []value) value {
-	all := value{quoted: true}
-	add := func(v value) {
-		all.s, all.taint = all.s+v.s+"\n", all.taint|v.taint
+func timed(args []arg.Word) arg.Word {
+	all := arg.Word{Quoted: true}
+	add := func(v arg.Word) {
+		all.Text, all.Taint = all.Text+v.Text+"\n", all.Taint|v.Taint
 	}
 	for i := 0; i < len(args); i++ {
-		switch s := args[i].s; {
+		switch s := args[i].Text; {
 		case (s == "-s" || s == "--setup") && i+1 < len(args):
 			i++
 			add(args[i])
 		case strings.HasPrefix(s, "--setup="):
-			add(value{s: s[len("--setup="):]})
+			add(arg.Word{Text: s[len("--setup="):]})
 		case strings.HasPrefix(s, "-s") && len(s) > 2:
-			add(value{s: s[2:]})
+			add(arg.Word{Text: s[2:]})
 		case s == "-n" || s == "-r" || s == "-u" || s == "--number" || s == "--repeat" || s == "--unit":
 			i++
 		case !strings.HasPrefix(s, "-"):
@@ -387,12 +388,12 @@ func timed(args []value) value {
 }
 
 // module is python -m.
-func (w *walker) module(c *cmd, args []value) {
-	name := args[0].s
+func (w *walker) module(c *cmd, args []arg.Word) {
+	name := args[0].Text
 	switch name {
 	case "pip", "pytest", "black", "ruff", "mypy", "isort", "flake8", "pylint", "coverage", "uv", "poetry", "virtualenv", "twine", "tox", "nox", "ansible", "pre_commit", "pipx", "build", "unittest":
 		if specOf(name) != nil {
-			w.run(append([]value{known(name)}, args[1:]...), c.in)
+			w.run(append([]arg.Word{arg.Known(name)}, args[1:]...), c.in)
 			return
 		}
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
@@ -407,7 +408,7 @@ func (w *walker) module(c *cmd, args []value) {
 		w.harmless(c)
 	case "http.server":
 		for i, a := range args {
-			if (a.s == "-d" || a.s == "--directory") && i+1 < len(args) {
+			if (a.Text == "-d" || a.Text == "--directory") && i+1 < len(args) {
 				if p, _ := w.placeOf(args[i+1], w.dir); p > unknownSpot {
 					w.simple(c, human.SecurityWeakening, human.HighRisk, "shows_files")
 				}
@@ -418,14 +419,14 @@ func (w *walker) module(c *cmd, args []value) {
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
 	default:
 		if s := strings.ReplaceAll(name, "_", "-"); specOf(s) != nil && !noHelp()[s] {
-			w.run(append([]value{known(s)}, args[1:]...), c.in)
+			w.run(append([]arg.Word{arg.Known(s)}, args[1:]...), c.in)
 			return
 		}
 		// A module of the project, which may have been written just now.
-		file := value{s: strings.ReplaceAll(name, ".", "/"), quoted: true}
+		file := arg.Word{Text: strings.ReplaceAll(name, ".", "/"), Quoted: true}
 		for _, end := range []string{".py", "/__main__.py"} {
 			f := file
-			f.s += end
+			f.Text += end
 			if w.runsWritten(f, "python", nil) {
 				break
 			}
@@ -436,9 +437,9 @@ func (w *walker) module(c *cmd, args []value) {
 
 func java(w *walker, c *cmd) (stream, bool) {
 	for i, a := range c.args {
-		if a.s == "-jar" && i+1 < len(c.args) {
-			if path.Base(c.args[i+1].s) == "jenkins-cli.jar" {
-				return handled(w.run(append([]value{known("jenkins-cli")}, c.args[i+2:]...), c.in))
+		if a.Text == "-jar" && i+1 < len(c.args) {
+			if path.Base(c.args[i+1].Text) == "jenkins-cli.jar" {
+				return handled(w.run(append([]arg.Word{arg.Known("jenkins-cli")}, c.args[i+2:]...), c.in))
 			}
 		}
 	}
@@ -449,8 +450,8 @@ func java(w *walker, c *cmd) (stream, bool) {
 func transfers(w *walker, c *cmd) (stream, bool) {
 	texts := []string{}
 	for i, a := range c.args {
-		if (a.s == "-e" || a.s == "-c") && i+1 < len(c.args) && c.name != "sftp" {
-			texts = append(texts, c.args[i+1].s)
+		if (a.Text == "-e" || a.Text == "-c") && i+1 < len(c.args) && c.name != "sftp" {
+			texts = append(texts, c.args[i+1].Text)
 		}
 	}
 	if c.in.open {

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -145,10 +146,10 @@ func TestTheDocumentOfTheFormat(t *testing.T) {
 		"show --after=sudo\\ rm\\ -rf\\ src": "filesystem_delete high",
 	} {
 		w := newWalker(Place{})
-		args := []value{}
+		args := []arg.Word{}
 		for _, word := range strings.Split(strings.ReplaceAll(command, `\ `, "\x02"), " ") {
 			if word != "" {
-				args = append(args, known(strings.ReplaceAll(word, "\x02", " ")))
+				args = append(args, arg.Known(strings.ReplaceAll(word, "\x02", " ")))
 			}
 		}
 		o, _ := parse(args, s.values, s.long, false)
@@ -182,7 +183,7 @@ func TestEveryRuleCanBeMet(t *testing.T) {
 				args := s.meeting(r, n)
 				o, _ := parse(args, s.values, s.long, false)
 				if o.piped = r.piped; !r.matches(&o, s.action) {
-					t.Errorf("%s: %q is not met by %q", name, r.patterns, texts(args))
+					t.Errorf("%s: %q is not met by %q", name, r.patterns, arg.Texts(args))
 				}
 			}
 		}
@@ -190,37 +191,37 @@ func TestEveryRuleCanBeMet(t *testing.T) {
 }
 
 // meeting are arguments that meet a rule, by the nth of each of its alternatives.
-func (s *spec) meeting(r *rule, n int) []value {
+func (s *spec) meeting(r *rule, n int) []arg.Word {
 	nth := func(alternatives string) string {
 		all := strings.Split(alternatives, "|")
 		return strings.TrimSuffix(all[n%len(all)], "*")
 	}
-	var args []value
+	var args []arg.Word
 	if s.action != "" && r.any {
-		args = append(args, known("service"))
+		args = append(args, arg.Known("service"))
 	}
 	for _, w := range r.words {
-		args = append(args, known(nth(w)))
+		args = append(args, arg.Known(nth(w)))
 	}
 	for _, h := range r.has {
 		text := nth(h)
 		if len(text) > 1 {
 			text = strings.TrimLeft(text, "^=")
 		}
-		args = append(args, known(text))
+		args = append(args, arg.Known(text))
 	}
 	for _, f := range r.flags {
 		names, want, valued := cutValue(f)
 		flag, _, _ := strings.Cut(names, "|")
 		switch {
 		case valued && (s.long || strings.HasPrefix(flag, "--")):
-			args = append(args, known(flag+"="+nth(want)))
+			args = append(args, arg.Known(flag+"="+nth(want)))
 		case valued:
-			args = append(args, known(flag), known(nth(want)))
+			args = append(args, arg.Known(flag), arg.Known(nth(want)))
 		case s.values[flag]:
-			args = append(args, known(flag), known("x"))
+			args = append(args, arg.Known(flag), arg.Known("x"))
 		default:
-			args = append(args, known(flag))
+			args = append(args, arg.Known(flag))
 		}
 	}
 	return args
@@ -336,7 +337,7 @@ func TestNumberOfAnOption(t *testing.T) {
 		for _, letter := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 			for n := range 10 {
 				option := "-" + string(letter) + strconv.Itoa(n)
-				if o, _ := parse([]value{known(option), known("word")}, values, false, false); len(o.words) != 1 {
+				if o, _ := parse([]arg.Word{arg.Known(option), arg.Known("word")}, values, false, false); len(o.words) != 1 {
 					t.Errorf("%s: %s takes the word behind it", where, option)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -14,30 +15,30 @@ const maxLinks = 40
 
 // leads are where a path leads by links: those that this call has made, those that its session has, and those that are there.
 // Without last, a link at its end is not followed.
-func (w *walker) leads(v value, cwd string, last bool) []value {
+func (w *walker) leads(v arg.Word, cwd string, last bool) []arg.Word {
 	if w.otherHost != "" || len(w.links) == 0 && w.world == nil {
 		return nil
 	}
 	abs, ok := w.resolve(v, cwd)
-	if !ok || strings.Contains(abs, unknown) || strings.HasPrefix(abs, projectDir) && len(w.links) == 0 {
+	if !ok || strings.Contains(abs, arg.Unknown) || strings.HasPrefix(abs, projectDir) && len(w.links) == 0 {
 		return nil
 	}
 	if strings.HasPrefix(abs, "/dev/") || abs == "/" {
 		return nil
 	}
 	from, end := abs, ""
-	if strings.Contains(v.s, "..") {
-		abs = w.climbed(v.s, cwd, abs)
+	if strings.Contains(v.Text, "..") {
+		abs = w.climbed(v.Text, cwd, abs)
 	}
 	if !last {
 		abs, end = path.Split(abs)
 		abs, from = path.Clean(abs), path.Dir(from)
 	}
-	found := w.followed(abs, v.glob)
-	var out []value
+	found := w.followed(abs, v.Glob)
+	var out []arg.Word
 	for _, real := range found {
 		if real = w.known(real); real != from {
-			out = append(out, value{s: path.Join(real, end), quoted: true, glob: v.glob})
+			out = append(out, arg.Word{Text: path.Join(real, end), Quoted: true, Glob: v.Glob})
 		}
 	}
 	return out
@@ -114,9 +115,9 @@ func (w *walker) known(real string) string {
 }
 
 // link notes that one path leads to another from now on. A file that was moved lasts for the call; after it, it is there.
-func (w *walker) link(from, to value, lasts bool) {
+func (w *walker) link(from, to arg.Word, lasts bool) {
 	at, ok := w.resolve(from, w.dir)
-	if !ok || !from.known() || len(w.links) >= maxLinks || !to.known() {
+	if !ok || !from.Known() || len(w.links) >= maxLinks || !to.Known() {
 		return
 	}
 	dir := path.Dir(at) // what a link holds counts from where it is
@@ -192,7 +193,7 @@ func holdsHooks(dir string) bool {
 }
 
 // replacesHooks notes a folder that becomes that of clients' settings for hooks, or has such settings in it.
-func (w *walker) replacesHooks(c *cmd, from, to value, into bool) {
+func (w *walker) replacesHooks(c *cmd, from, to arg.Word, into bool) {
 	if c.name != "mv" && c.name != "ln" && (c.name != "cp" || !tree(c)) {
 		return
 	}
@@ -202,9 +203,9 @@ func (w *walker) replacesHooks(c *cmd, from, to value, into bool) {
 }
 
 // bringsHooks says whether clients' settings for hooks are in a folder that goes elsewhere.
-func (w *walker) bringsHooks(from value) bool {
+func (w *walker) bringsHooks(from arg.Word) bool {
 	abs, ok := w.resolve(from, w.dir)
-	if !ok || w.evidence == nil || !from.known() {
+	if !ok || w.evidence == nil || !from.Known() {
 		return false
 	}
 	// A text is found without asking git; where there was no time to read it, it may be there.
@@ -251,7 +252,7 @@ func (w *walker) mounts(c *cmd) {
 	o, _ := parse(c.args, lazy.Words("-t -o -O --options --types -L -U"), false, false)
 	bind := o.has("-B", "--bind", "-R", "--rbind", "-M", "--move")
 	for _, name := range []string{"-o", "--options"} {
-		bind = bind || strings.Contains(o.flags[name].s, "bind")
+		bind = bind || strings.Contains(o.flags[name].Text, "bind")
 	}
 	if bind && len(o.words) == 2 {
 		if p, target := w.placeOf(o.words[0], w.dir); p == gateSpot || w.holdsGuard(target, false) {
@@ -266,7 +267,7 @@ func (w *walker) takesAll(c *cmd) {
 	w.mounts(c)
 	if !namers()[c.name] && ownProgram(c.name) == "" {
 		// In the folder itself it takes whatever is there without being told. A project's own file is another.
-		if p, target := w.placeOf(value{s: ".", glob: true}, w.dir); p == gateSpot && !strings.Contains(target+"/", "/.deskbell/") {
+		if p, target := w.placeOf(arg.Word{Text: ".", Glob: true}, w.dir); p == gateSpot && !strings.Contains(target+"/", "/.deskbell/") {
 			w.tampers(w.shown(c))
 		}
 	}
@@ -277,14 +278,14 @@ func (w *walker) takesAll(c *cmd) {
 		if i == len(c.args)-1 && i > 0 && toLast()[c.name] {
 			break // where it goes to
 		}
-		if !couldBePath(a.s) && a.s != "/" && a.s != "~" {
+		if !couldBePath(a.Text) && a.Text != "/" && a.Text != "~" {
 			continue
 		}
 		if toLast()[c.name] && c.name != "cp" && w.bringsHooks(a) {
 			w.tampers(w.shown(c))
 		}
 		for _, s := range w.spots(a, true) {
-			if s.place == gateSpot || !w.holdsGuard(s.target, a.glob) {
+			if s.place == gateSpot || !w.holdsGuard(s.target, a.Glob) {
 				continue
 			}
 			wide := s.target == w.home || !strings.HasPrefix(s.target, w.home+"/")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -16,58 +17,58 @@ func curl(w *walker, c *cmd) (stream, bool) {
 	secret := false
 	for i, a := range c.args {
 		data := ""
-		if i > 0 && (c.args[i-1].s == "-H" || c.args[i-1].s == "--header") && a.taint&fromSecret != 0 {
+		if i > 0 && (c.args[i-1].Text == "-H" || c.args[i-1].Text == "--header") && a.Taint&arg.FromSecret != 0 {
 			// A header that says who one is may hold a secret; another tells it to whoever is there.
-			name, _, _ := strings.Cut(strings.ToLower(a.s), ":")
+			name, _, _ := strings.Cut(strings.ToLower(a.Text), ":")
 			if !authHeader.MatchString(name) {
 				w.simple(c, human.NetworkWrite, human.MediumRisk, "secret_header")
 			}
 		}
 		switch {
-		case i > 0 && isCurlData(c.args[i-1].s):
-			data = a.s
-		case strings.HasPrefix(a.s, "--") && strings.Contains(a.s, "=") && isCurlData(a.s[:strings.IndexByte(a.s, '=')]):
-			data = a.s[strings.IndexByte(a.s, '=')+1:]
-		case len(a.s) > 2 && (strings.HasPrefix(a.s, "-d") || strings.HasPrefix(a.s, "-F") || strings.HasPrefix(a.s, "-T")) && a.s[1] != '-':
-			data = a.s[2:]
-		case strings.HasPrefix(a.s, "http://") || strings.HasPrefix(a.s, "https://") || strings.HasPrefix(a.s, "ftp://"):
-			if a.taint&fromSecret != 0 && !a.known() {
+		case i > 0 && isCurlData(c.args[i-1].Text):
+			data = a.Text
+		case strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "=") && isCurlData(a.Text[:strings.IndexByte(a.Text, '=')]):
+			data = a.Text[strings.IndexByte(a.Text, '=')+1:]
+		case len(a.Text) > 2 && (strings.HasPrefix(a.Text, "-d") || strings.HasPrefix(a.Text, "-F") || strings.HasPrefix(a.Text, "-T")) && a.Text[1] != '-':
+			data = a.Text[2:]
+		case strings.HasPrefix(a.Text, "http://") || strings.HasPrefix(a.Text, "https://") || strings.HasPrefix(a.Text, "ftp://"):
+			if a.Taint&arg.FromSecret != 0 && !a.Known() {
 				secret = true
 			}
 			continue
 		default:
 			continue
 		}
-		if a.taint&fromSecret != 0 {
+		if a.Taint&arg.FromSecret != 0 {
 			secret = true
 		}
 		file := data
 		if k := strings.LastIndexAny(data, "@<"); k >= 0 {
 			file = data[k+1:]
 			file, _, _ = strings.Cut(file, ";")
-			if file == "-" && c.in.taint&fromSecret != 0 {
+			if file == "-" && c.in.taint&arg.FromSecret != 0 {
 				secret = true
 			}
-		} else if !strings.HasPrefix(a.s, "-T") && (i == 0 || c.args[i-1].s != "-T" && c.args[i-1].s != "--upload-file") {
+		} else if !strings.HasPrefix(a.Text, "-T") && (i == 0 || c.args[i-1].Text != "-T" && c.args[i-1].Text != "--upload-file") {
 			continue
 		}
-		if f, ok := w.file(value{s: file}); ok && f.taint&fromSecret != 0 {
+		if f, ok := w.file(arg.Word{Text: file}); ok && f.taint&arg.FromSecret != 0 {
 			secret = true
 		}
-		if w.reading(value{s: file, quoted: true}, "curl.reads")&fromSecret != 0 {
+		if w.reading(arg.Word{Text: file, Quoted: true}, "curl.reads")&arg.FromSecret != 0 {
 			secret = true
 		}
-		if file == "." || file == "-" && c.in.taint&fromSecret != 0 {
-			secret = secret || c.in.taint&fromSecret != 0
+		if file == "." || file == "-" && c.in.taint&arg.FromSecret != 0 {
+			secret = secret || c.in.taint&arg.FromSecret != 0
 		}
 	}
 	if secret {
 		w.leak(w.shown(c))
 	}
 	for _, v := range []string{"-o", "--output", "-O", "--remote-name", "-K", "--config"} {
-		if f, ok := o.flags[v]; ok && f.s != "" && (v == "-o" || v == "--output") {
+		if f, ok := o.flags[v]; ok && f.Text != "" && (v == "-o" || v == "--output") {
 			w.replacing(f, "curl.writes")
-			w.keep(f, stream{taint: fromNetwork})
+			w.keep(f, stream{taint: arg.FromNetwork})
 		}
 	}
 	if v, ok := o.flags["--output-dir"]; ok {
@@ -75,13 +76,13 @@ func curl(w *walker, c *cmd) (stream, bool) {
 	}
 	if o.has("-O", "--remote-name", "--remote-name-all") {
 		for _, u := range o.words {
-			name := path.Base(strings.SplitN(u.s, "?", 2)[0])
-			w.keep(known(name), stream{taint: fromNetwork})
+			name := path.Base(strings.SplitN(u.Text, "?", 2)[0])
+			w.keep(arg.Known(name), stream{taint: arg.FromNetwork})
 		}
 	}
 	w.rules(s, &o, c, true)
 	w.destructiveURL(c, &o)
-	return handled(stream{taint: fromNetwork})
+	return handled(stream{taint: arg.FromNetwork})
 }
 
 // control are ports of this machine behind which programs run what they are sent, or hold what many use: Docker, etcd,
@@ -100,19 +101,19 @@ func (w *walker) tellsKeys(address string) {
 
 // toItself says whether a request is to servers of this machine alone, which a session mostly started itself.
 func toItself(c *cmd, o *options) bool {
-	if !requests()[c.name] || len(o.words) == 0 || c.in.taint&fromSecret != 0 || o.has("-x", "--proxy", "--resolve", "--connect-to", "-K", "--config", "--url", "--unix-socket", "--socks5", "--socks5-hostname", "--preproxy") {
+	if !requests()[c.name] || len(o.words) == 0 || c.in.taint&arg.FromSecret != 0 || o.has("-x", "--proxy", "--resolve", "--connect-to", "-K", "--config", "--url", "--unix-socket", "--socks5", "--socks5-hostname", "--preproxy") {
 		return false
 	}
 	for _, v := range o.words {
-		s := v.s
+		s := v.Text
 		switch {
 		case strings.HasPrefix(s, ":"): // of HTTPie
 			s = "http://localhost" + s
 		case !strings.Contains(s, "://"):
 			s = "http://" + s
 		}
-		u, err := url.Parse(strings.ReplaceAll(s, unknown, "x"))
-		if err != nil || v.taint&fromSecret != 0 || u.Scheme != "http" && u.Scheme != "https" ||
+		u, err := url.Parse(strings.ReplaceAll(s, arg.Unknown, "x"))
+		if err != nil || v.Taint&arg.FromSecret != 0 || u.Scheme != "http" && u.Scheme != "https" ||
 			u.Hostname() == "" || !loopback(u.Hostname()) || control()[u.Port()] || strings.Contains(u.Host, "x") {
 			return false
 		}
@@ -135,7 +136,7 @@ func (w *walker) destructiveURL(c *cmd, o *options) {
 	method := ""
 	for _, n := range []string{"-X", "--request", "--method"} {
 		if v, ok := o.flags[n]; ok {
-			method = strings.ToUpper(v.s)
+			method = strings.ToUpper(v.Text)
 		}
 	}
 	body := false
@@ -148,7 +149,7 @@ func (w *walker) destructiveURL(c *cmd, o *options) {
 		return
 	}
 	for _, a := range c.args {
-		l := strings.ToLower(a.s)
+		l := strings.ToLower(a.Text)
 		for _, word := range []string{"delete", "destroy", "purge", "/drop", "terminate", "_close", "truncate", "wipe", "shutdown", "revoke", "remove", "reset", "cancel", "uninstall", "unregister", "archive"} {
 			if strings.Contains(l, word) {
 				w.simple(c, human.ServiceEffect, human.HighRisk, "asks_to_destroy")
@@ -163,40 +164,40 @@ func wget(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, s.values, s.long, false)
 	for _, n := range []string{"--post-file", "--body-file"} {
 		if v, ok := o.flags[n]; ok {
-			if w.reading(v, "wget.reads")&fromSecret != 0 {
+			if w.reading(v, "wget.reads")&arg.FromSecret != 0 {
 				w.leak(w.shown(c))
 			}
 		}
 	}
 	for _, a := range c.args {
-		if a.taint&fromSecret != 0 && !a.known() {
+		if a.Taint&arg.FromSecret != 0 && !a.Known() {
 			w.leak(w.shown(c))
 		}
 	}
 	if v, ok := o.flags["--use-askpass"]; ok {
-		w.script(v.s, "sh", nil, stream{})
+		w.script(v.Text, "sh", nil, stream{})
 	}
 	toStdout := false
 	for _, n := range []string{"-O", "--output-document"} {
 		if v, ok := o.flags[n]; ok {
-			if v.s == "-" || v.s == "/dev/stdout" {
+			if v.Text == "-" || v.Text == "/dev/stdout" {
 				toStdout = true
 			} else {
 				w.replacing(v, "wget.writes")
-				w.keep(v, stream{taint: fromNetwork})
+				w.keep(v, stream{taint: arg.FromNetwork})
 			}
 		}
 	}
 	if !toStdout {
 		for _, u := range o.words {
-			w.keep(known(path.Base(strings.SplitN(u.s, "?", 2)[0])), stream{taint: fromNetwork})
+			w.keep(arg.Known(path.Base(strings.SplitN(u.Text, "?", 2)[0])), stream{taint: arg.FromNetwork})
 		}
 	}
 	w.rules(s, &o, c, true)
 	if toStdout {
 		w.emit(human.Effect{Verb: human.NetworkRead, Resource: w.shown(c), Risk: human.NoRisk, Blast: human.MachineBlast, Rule: "wget.prints"})
 	}
-	return handled(stream{taint: fromNetwork})
+	return handled(stream{taint: arg.FromNetwork})
 }
 
 func httpie(w *walker, c *cmd) (stream, bool) {
@@ -204,14 +205,14 @@ func httpie(w *walker, c *cmd) (stream, bool) {
 	method := "GET"
 	body := c.in.open
 	for i, v := range o.words {
-		if i == 0 && v.s == strings.ToUpper(v.s) && !strings.ContainsAny(v.s, ":/.") {
-			method = v.s
+		if i == 0 && v.Text == strings.ToUpper(v.Text) && !strings.ContainsAny(v.Text, ":/.") {
+			method = v.Text
 			continue
 		}
-		if i > 0 && (strings.Contains(v.s, "=") && !strings.Contains(v.s, "==") || strings.Contains(v.s, "@")) && !strings.HasPrefix(v.s, "http") && !strings.HasPrefix(v.s, ":") {
+		if i > 0 && (strings.Contains(v.Text, "=") && !strings.Contains(v.Text, "==") || strings.Contains(v.Text, "@")) && !strings.HasPrefix(v.Text, "http") && !strings.HasPrefix(v.Text, ":") {
 			body = true
-			if k := strings.IndexByte(v.s, '@'); k >= 0 {
-				if w.reading(value{s: v.s[k+1:], quoted: true}, "http.reads")&fromSecret != 0 {
+			if k := strings.IndexByte(v.Text, '@'); k >= 0 {
+				if w.reading(arg.Word{Text: v.Text[k+1:], Quoted: true}, "http.reads")&arg.FromSecret != 0 {
 					w.leak(w.shown(c))
 				}
 			}
@@ -220,11 +221,11 @@ func httpie(w *walker, c *cmd) (stream, bool) {
 	w.request(c, method, body)
 	if v, ok := o.flags["-o"]; ok {
 		w.writing(v, "http.writes")
-		w.keep(v, stream{taint: fromNetwork})
+		w.keep(v, stream{taint: arg.FromNetwork})
 	} else if o.has("-d", "--download") {
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "downloads")
 	}
-	return handled(stream{taint: fromNetwork})
+	return handled(stream{taint: arg.FromNetwork})
 }
 
 func (w *walker) request(c *cmd, method string, body bool) {
@@ -247,24 +248,24 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 	for _, n := range []string{"-e", "-c", "--exec", "--sh-exec"} {
 		if v, ok := o.flags[n]; ok {
 			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
-			w.script(v.s, "sh", nil, stream{})
+			w.script(v.Text, "sh", nil, stream{})
 		}
 	}
 	for _, v := range o.words {
-		u := strings.ToUpper(v.s)
-		if kind, file, ok := strings.Cut(v.s, ":"); ok && c.name == "socat" && (kind == "FILE" || kind == "OPEN" || kind == "GOPEN" || kind == "file" || kind == "open") {
+		u := strings.ToUpper(v.Text)
+		if kind, file, ok := strings.Cut(v.Text, ":"); ok && c.name == "socat" && (kind == "FILE" || kind == "OPEN" || kind == "GOPEN" || kind == "file" || kind == "open") {
 			file, _, _ = strings.Cut(file, ",")
-			if w.reading(value{s: file, quoted: true}, "socat.reads")&fromSecret != 0 {
+			if w.reading(arg.Word{Text: file, Quoted: true}, "socat.reads")&arg.FromSecret != 0 {
 				w.leak(w.shown(c))
 			}
 		}
 		if c.name == "socat" && (strings.HasPrefix(u, "EXEC:") || strings.HasPrefix(u, "SYSTEM:") || strings.HasPrefix(u, "SHELL:")) {
 			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
-			text, _, _ := strings.Cut(v.s[strings.IndexByte(v.s, ':')+1:], ",")
+			text, _, _ := strings.Cut(v.Text[strings.IndexByte(v.Text, ':')+1:], ",")
 			w.script(text, "sh", nil, stream{})
 		}
 	}
-	if c.in.taint&fromSecret != 0 {
+	if c.in.taint&arg.FromSecret != 0 {
 		w.leak(w.shown(c))
 	}
 	if c.in.shell {
@@ -288,15 +289,15 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 	default:
 		w.simple(c, human.NetworkWrite, human.MediumRisk, "connects")
 	}
-	return handled(stream{taint: fromNetwork})
+	return handled(stream{taint: arg.FromNetwork})
 }
 
 // auth0 api, gh api and glab api are HTTP requests.
 func auth0(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("--tenant -d --data -q --query"), false, false)
-	if len(o.words) > 1 && o.words[0].s == "api" {
+	if len(o.words) > 1 && o.words[0].Text == "api" {
 		method := "GET"
-		switch m := strings.ToUpper(o.words[1].s); m {
+		switch m := strings.ToUpper(o.words[1].Text); m {
 		case "GET", "POST", "PUT", "PATCH", "DELETE":
 			method = m
 		default:
@@ -312,13 +313,13 @@ func auth0(w *walker, c *cmd) (stream, bool) {
 
 func api(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("-X --method -f -F -H --header --field --raw-field --input --jq -q -t --template --hostname -R --repo --cache --preview -p"), false, false)
-	if len(o.words) == 0 || o.words[0].s != "api" {
+	if len(o.words) == 0 || o.words[0].Text != "api" {
 		return stream{}, false
 	}
 	method := ""
 	for _, n := range []string{"-X", "--method"} {
 		if v, ok := o.flags[n]; ok {
-			method = v.s
+			method = v.Text
 		}
 	}
 	fields := o.has("-f", "-F", "--field", "--raw-field", "--input")
@@ -328,8 +329,8 @@ func api(w *walker, c *cmd) (stream, bool) {
 			method = "POST"
 		}
 	}
-	if len(o.words) > 1 && o.words[1].s == "graphql" {
-		text := joined(c.args).s
+	if len(o.words) > 1 && o.words[1].Text == "graphql" {
+		text := arg.Joined(c.args).Text
 		if strings.Contains(text, "mutation") || !strings.Contains(text, "query") {
 			method = "POST"
 			if strings.Contains(strings.ToLower(text), "delete") {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 )
 
 // Options that mean the same in every program that has them: what they hold is run, or is where output goes. What is written
@@ -25,42 +26,42 @@ func (w *walker) telling(c *cmd) {
 		if i > 200 {
 			return
 		}
-		if len(a.s) < 2 || a.s[0] != '-' {
+		if len(a.Text) < 2 || a.Text[0] != '-' {
 			continue
 		}
-		if a.s == "--" {
+		if a.Text == "--" {
 			return
 		}
-		name, text, joined := strings.Cut(a.s, "=")
-		v := value{s: text, taint: a.taint, quoted: true}
+		name, text, joined := strings.Cut(a.Text, "=")
+		v := arg.Word{Text: text, Taint: a.Taint, Quoted: true}
 		if !joined && i+1 < len(c.args) {
 			v = c.args[i+1]
 		}
 		short := len(name) > 1 && name[1] != '-'
 		if short && name[:2] == "-o" && !joined && len(name) > 2 && strings.IndexByte("/~.", name[2]) >= 0 { // 7z -o/etc
-			name, v = "-o", value{s: a.s[2:], taint: a.taint, quoted: true}
+			name, v = "-o", arg.Word{Text: a.Text[2:], Taint: a.Taint, Quoted: true}
 		}
 		switch {
-		case v.s == "" || strings.HasPrefix(v.s, "-"):
+		case v.Text == "" || strings.HasPrefix(v.Text, "-"):
 		case runOptions()[name] || !short && runsByEnding(name):
 			w.runsByOption(name, v)
 		case commandOptions()[name] && w.looksRun(v):
 			if s := specOf(c.name); c.name != "git" && (s == nil || !s.runs(true)) {
-				w.script(trimList(v.s), "sh", nil, c.in)
+				w.script(trimList(v.Text), "sh", nil, c.in)
 			}
 		case strings.HasPrefix(name, "--on-"): // aria2c --on-download-complete
-			w.script(v.s, "sh", nil, stream{})
-		case writeOptions()[name] || name == "-o" && !mountOptions()[c.name] && strings.ContainsAny(v.s[:1], "/~."):
+			w.script(v.Text, "sh", nil, stream{})
+		case writeOptions()[name] || name == "-o" && !mountOptions()[c.name] && strings.ContainsAny(v.Text[:1], "/~."):
 			w.outside(v, c.name+".output")
 		}
 	}
 }
 
-func (w *walker) runsByOption(name string, v value) {
-	text := strings.TrimLeft(v.s, "|! ")
+func (w *walker) runsByOption(name string, v arg.Word) {
+	text := strings.TrimLeft(v.Text, "|! ")
 	sure := runOptions()[name]
 	switch first, rest, _ := strings.Cut(text, " "); {
-	case noRunner()[first] && !strings.ContainsAny(rest, ";|&$`<>(") || !v.known():
+	case noRunner()[first] && !strings.ContainsAny(rest, ";|&$`<>(") || !v.Known():
 	case sure:
 		w.script(text, "sh", nil, stream{})
 	case strings.ContainsAny(text, " /;|&$`"): // else a name, perhaps of no program
@@ -81,7 +82,7 @@ func runsByEnding(name string) bool {
 }
 
 // outside is writing, where that is no place of the project's.
-func (w *walker) outside(v value, rule string) {
+func (w *walker) outside(v arg.Word, rule string) {
 	for _, cwd := range w.cwds() {
 		switch p, target := w.placeOf(v, cwd); p {
 		case inProject, inTemp, nullDevice, unknownSpot, projectRoot, envFile:
@@ -97,13 +98,13 @@ func (w *walker) outside(v value, rule string) {
 }
 
 // fed is what a shell gets that something else writes to: whatever comes is run.
-func fed(t taint) stream { return stream{open: true, taint: t | madeHere} }
+func fed(t arg.Taint) stream { return stream{open: true, taint: t | arg.MadeHere} }
 
 // mirrored is a folder that becomes as another is: what it held and the other has not is gone.
-func (w *walker) mirrored(to value, rule string) {
+func (w *walker) mirrored(to arg.Word, rule string) {
 	for _, cwd := range w.cwds() {
 		switch p, target := w.placeOf(to, cwd); {
-		case p > envFile && p != unknownSpot, w.holdsGuard(target, to.glob):
+		case p > envFile && p != unknownSpot, w.holdsGuard(target, to.Glob):
 			w.deleting(to, true, rule)
 			return
 		}

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
 func uv(w *walker, c *cmd) (stream, bool) {
 	values := lazy.Words("--with --python -p --group --extra --env-file --directory --project --from --package --index-url --with-requirements --with-editable --no-group --only-group --index -w --config-file --cache-dir --refresh-package --color")
 	_, rest := parse(c.args, values, false, true)
-	if len(rest) > 0 && rest[0].s == "run" {
+	if len(rest) > 0 && rest[0].Text == "run" {
 		o, cmdline := parse(rest[1:], values, false, true)
 		if o.has("-m", "--module") && len(cmdline) > 0 {
 			w.module(c, cmdline)
@@ -26,14 +27,14 @@ func uv(w *walker, c *cmd) (stream, bool) {
 		}
 		return handled(w.run(cmdline, c.in))
 	}
-	if len(rest) > 1 && rest[0].s == "pip" {
-		sub := rest[1].s
+	if len(rest) > 1 && rest[0].Text == "pip" {
+		sub := rest[1].Text
 		if sub == "compile" || sub == "sync" || sub == "tree" {
 			return stream{}, false
 		}
-		return handled(w.run(append([]value{known("pip")}, rest[1:]...), c.in))
+		return handled(w.run(append([]arg.Word{arg.Known("pip")}, rest[1:]...), c.in))
 	}
-	if len(rest) > 1 && rest[0].s == "tool" && rest[1].s == "run" {
+	if len(rest) > 1 && rest[0].Text == "tool" && rest[1].Text == "run" {
 		return npx(w, &cmd{name: "uvx", args: rest[2:], in: c.in})
 	}
 	return stream{}, false
@@ -46,7 +47,7 @@ func npx(w *walker, c *cmd) (stream, bool) {
 	for _, n := range []string{"-c", "--call"} {
 		if v, ok := o.flags[n]; ok {
 			w.simple(c, human.PackageRun, human.LowRisk, "runs")
-			return handled(w.script(v.s, "sh", nil, c.in))
+			return handled(w.script(v.Text, "sh", nil, c.in))
 		}
 	}
 	if len(rest) == 0 {
@@ -57,39 +58,39 @@ func npx(w *walker, c *cmd) (stream, bool) {
 		}
 		return handled(stream{})
 	}
-	name, _, _ := strings.Cut(strings.TrimPrefix(rest[0].s, "@"), "@")
+	name, _, _ := strings.Cut(strings.TrimPrefix(rest[0].Text, "@"), "@")
 	if specOf(name) != nil || handlers()[name] != nil {
 		w.simple(c, human.PackageRun, human.LowRisk, "runs")
-		return handled(w.run(append([]value{known(name)}, rest[1:]...), c.in))
+		return handled(w.run(append([]arg.Word{arg.Known(name)}, rest[1:]...), c.in))
 	}
 	risk := human.MediumRisk
 	if o.has("--no-install") {
 		risk = human.LowRisk
 	}
 	w.simple(c, human.PackageRun, risk, "runs")
-	return handled(stream{taint: madeHere})
+	return handled(stream{taint: arg.MadeHere})
 }
 
 // make_ runs targets; some names of targets tell what they do.
 func make_(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("-f --file --makefile -C --directory -I -o -W --eval -E --justfile --working-directory --set"), false, false)
 	if v, ok := o.flags["--eval"]; ok {
-		w.script(v.s, "sh", nil, stream{})
+		w.script(v.Text, "sh", nil, stream{})
 	}
 	if v, ok := o.flags["-E"]; ok {
-		w.script(v.s, "sh", nil, stream{})
+		w.script(v.Text, "sh", nil, stream{})
 	}
 	for i, a := range c.args {
-		if c.name == "just" && (a.s == "-c" || a.s == "--command") && i+1 < len(c.args) {
-			if strings.ContainsRune(c.args[i+1].s, ' ') {
-				w.script(c.args[i+1].s, "sh", nil, c.in)
+		if c.name == "just" && (a.Text == "-c" || a.Text == "--command") && i+1 < len(c.args) {
+			if strings.ContainsRune(c.args[i+1].Text, ' ') {
+				w.script(c.args[i+1].Text, "sh", nil, c.in)
 			} else {
 				w.run(c.args[i+1:], c.in)
 			}
 		}
 	}
 	for _, n := range []string{"-f", "--file", "--makefile", "--justfile"} {
-		if v, ok := o.flags[n]; ok && (v.s == "-" || strings.HasPrefix(v.s, "/dev/")) {
+		if v, ok := o.flags[n]; ok && (v.Text == "-" || strings.HasPrefix(v.Text, "/dev/")) {
 			w.unseen(v, "make.piped")
 		}
 	}
@@ -100,8 +101,8 @@ func make_(w *walker, c *cmd) (stream, bool) {
 	w.simple(c, human.PackageRun, human.LowRisk, "builds")
 	w.makes(c, &o)
 	for _, v := range o.words {
-		name := strings.ToLower(v.s)
-		if key, val, ok := strings.Cut(v.s, "="); ok {
+		name := strings.ToLower(v.Text)
+		if key, val, ok := strings.Cut(v.Text, "="); ok {
 			if key == "SHELL" || strings.Contains(val, "$(shell") || strings.Contains(val, ";") {
 				w.script(strings.TrimSuffix(strings.TrimPrefix(val, "$(shell "), ")"), "sh", nil, stream{})
 			}
@@ -123,8 +124,8 @@ func make_(w *walker, c *cmd) (stream, bool) {
 func (w *walker) makes(c *cmd, o *options) {
 	dir := ""
 	for _, n := range []string{"-C", "--directory", "--working-directory"} {
-		if v, ok := o.flags[n]; ok && v.s != "" && c.name != "just" {
-			dir = strings.TrimRight(v.s, "/") + "/"
+		if v, ok := o.flags[n]; ok && v.Text != "" && c.name != "just" {
+			dir = strings.TrimRight(v.Text, "/") + "/"
 		}
 	}
 	names := []string{"GNUmakefile", "makefile", "Makefile"}
@@ -132,15 +133,15 @@ func (w *walker) makes(c *cmd, o *options) {
 		names = []string{"justfile", "Justfile", ".justfile"}
 	}
 	for _, n := range []string{"-f", "--file", "--makefile", "--justfile"} {
-		if v, ok := o.flags[n]; ok && v.s != "" {
-			names = []string{v.s}
+		if v, ok := o.flags[n]; ok && v.Text != "" {
+			names = []string{v.Text}
 			w.runsOutside(v, c)
 		}
 	}
 	var targets []string
 	for _, v := range o.words {
-		if !strings.Contains(v.s, "=") {
-			targets = append(targets, v.s)
+		if !strings.Contains(v.Text, "=") {
+			targets = append(targets, v.Text)
 		}
 	}
 	for _, n := range names {
@@ -148,7 +149,7 @@ func (w *walker) makes(c *cmd, o *options) {
 		if c.name == "just" {
 			pick = func(text string) string { return justfile(text, targets) }
 		}
-		file := value{s: dir + n, quoted: true}
+		file := arg.Word{Text: dir + n, Quoted: true}
 		changed := w.runsWritten(file, "sh", pick)
 		w.includes(file, dir, pick, 0)
 		if changed {
@@ -162,7 +163,7 @@ func (w *walker) makes(c *cmd, o *options) {
 const maxIncluded = 4
 
 // includes judges the files that a makefile includes, where they were changed.
-func (w *walker) includes(file value, dir string, pick func(string) string, depth int) {
+func (w *walker) includes(file arg.Word, dir string, pick func(string) string, depth int) {
 	if w.evidence == nil || depth >= maxIncluded {
 		return
 	}
@@ -193,7 +194,7 @@ func (w *walker) includes(file value, dir string, pick func(string) string, dept
 			if !path.IsAbs(name) {
 				name = dir + name
 			}
-			one := value{s: name, quoted: true}
+			one := arg.Word{Text: name, Quoted: true}
 			w.runsWritten(one, "sh", pick)
 			w.includes(one, dir, pick, depth+1)
 		}
@@ -206,16 +207,16 @@ func goTool(w *walker, c *cmd) (stream, bool) {
 	if len(o.words) == 0 {
 		return stream{}, false
 	}
-	switch o.words[0].s {
+	switch o.words[0].Text {
 	case "run":
-		if c.in.open && len(o.words) > 1 && (o.words[1].s == "-" || o.words[1].s == "/dev/stdin") {
+		if c.in.open && len(o.words) > 1 && (o.words[1].Text == "-" || o.words[1].Text == "/dev/stdin") {
 			w.feed("go", c.in, "code.stdin")
 		}
 		files := false
 		for _, v := range o.words[1:] {
-			if !strings.HasSuffix(v.s, ".go") {
+			if !strings.HasSuffix(v.Text, ".go") {
 				if !files {
-					w.runsWritten(value{s: strings.TrimRight(v.s, "/") + "/main.go", quoted: true}, "go", nil)
+					w.runsWritten(arg.Word{Text: strings.TrimRight(v.Text, "/") + "/main.go", Quoted: true}, "go", nil)
 				}
 				break
 			}

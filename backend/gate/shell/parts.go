@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -64,19 +65,19 @@ type partEffect struct {
 }
 
 // enter begins the part of a command, where it is an outermost one. leave ends it.
-func (w *walker) enter(c *syntax.CallExpr, args []value, in stream) (leave func()) {
+func (w *walker) enter(c *syntax.CallExpr, args []arg.Word, in stream) (leave func()) {
 	p := w.parts
 	if p == nil || p.in != 0 || p.inside != 0 || len(args) == 0 {
 		return func() {}
 	}
 	part := Part{Known: true, Fed: in.open}
 	for _, a := range args {
-		part.Words = append(part.Words, a.shown())
-		part.Known = part.Known && a.known()
+		part.Words = append(part.Words, a.Shown())
+		part.Known = part.Known && a.Known()
 	}
-	part.Known = part.Known && !args[0].glob
+	part.Known = part.Known && !args[0].Glob
 	for _, dir := range w.cwds() {
-		part.Dirs = append(part.Dirs, strings.ReplaceAll(strings.ReplaceAll(dir, projectDir, "."), unknown, "…"))
+		part.Dirs = append(part.Dirs, strings.ReplaceAll(strings.ReplaceAll(dir, projectDir, "."), arg.Unknown, "…"))
 	}
 	key := fmt.Sprint(c.Pos(), part.Words, part.Known, part.Fed, part.Dirs)
 	if at, ok := p.places[key]; ok { // another pass of a loop, or another way through the script
@@ -112,13 +113,13 @@ func (w *walker) instead(own bool) (back func()) {
 }
 
 // ran notes a command that is run, at whatever depth.
-func (w *walker) ran(args []value) {
+func (w *walker) ran(args []arg.Word) {
 	if w.parts == nil && w.watcher == nil {
 		return
 	}
 	words := make([]string, len(args))
 	for i, a := range args {
-		words[i] = a.shown()
+		words[i] = a.Shown()
 	}
 	if w.watcher != nil {
 		w.watcher.Ran(words)

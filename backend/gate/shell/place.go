@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -82,8 +83,8 @@ var quietDevices = lazy.Set("full ptmx pts console video snd dsp audio fuse kvm 
 
 // resolve makes a path absolute and clean without looking at a disk. Unknown parts stay; ok is false where they make the
 // place of the path unknown.
-func (w *walker) resolve(v value, cwd string) (abs string, ok bool) {
-	s := v.s
+func (w *walker) resolve(v arg.Word, cwd string) (abs string, ok bool) {
+	s := v.Text
 	if rest, is := strings.CutPrefix(s, "file://"); is {
 		s = strings.TrimPrefix(rest, "localhost")
 		if plain, err := url.PathUnescape(s); err == nil {
@@ -92,10 +93,10 @@ func (w *walker) resolve(v value, cwd string) (abs string, ok bool) {
 	}
 	if s == "~" || strings.HasPrefix(s, "~/") {
 		s = w.home + s[1:]
-	} else if strings.HasPrefix(s, "~") && !v.quoted {
+	} else if strings.HasPrefix(s, "~") && !v.Quoted {
 		s = "/home/" + s[1:]
 	}
-	if strings.HasPrefix(s, unknown) {
+	if strings.HasPrefix(s, arg.Unknown) {
 		return s, false
 	}
 	if onDrive(s) {
@@ -104,18 +105,18 @@ func (w *walker) resolve(v value, cwd string) (abs string, ok bool) {
 			s = w.root + plain[len(root):]
 			return path.Clean(s), true
 		}
-		if s = winPath(s).s; strings.HasPrefix(s, unknown) {
+		if s = winPath(s).Text; strings.HasPrefix(s, arg.Unknown) {
 			return s, false
 		}
 	}
 	if !strings.HasPrefix(s, "/") {
-		if strings.HasPrefix(cwd, unknown) {
+		if strings.HasPrefix(cwd, arg.Unknown) {
 			return s, false
 		}
 		s = cwd + "/" + s
 	}
 	// An unknown part can hold anything, "..", too; what follows it says little about where it leads.
-	if i := strings.Index(s, unknown); i >= 0 {
+	if i := strings.Index(s, arg.Unknown); i >= 0 {
 		head := path.Clean(s[:i] + "x")
 		return path.Dir(head) + "/" + strings.ReplaceAll(s[i:], "/", "∕"), true
 	}
@@ -133,7 +134,7 @@ func behindProc(s, cwd string) string {
 	switch {
 	case name == "root":
 		return path.Clean("/" + rest)
-	case name == "cwd" && (process == "self" || process == "thread-self") && !strings.HasPrefix(cwd, unknown):
+	case name == "cwd" && (process == "self" || process == "thread-self") && !strings.HasPrefix(cwd, arg.Unknown):
 		return path.Join(cwd, rest)
 	}
 	return s
@@ -148,7 +149,7 @@ func onDrive(s string) bool {
 }
 
 // placeOf says what kind of place a path is: as it is written, or as where it leads, if that is graver.
-func (w *walker) placeOf(v value, cwd string) (place, string) {
+func (w *walker) placeOf(v arg.Word, cwd string) (place, string) {
 	p, shown := w.spotOf(v, cwd)
 	for _, real := range w.leads(v, cwd, true) {
 		if other, _ := w.spotOf(real, cwd); other.rank() > p.rank() {
@@ -176,7 +177,7 @@ type spot struct {
 }
 
 // spots are the places of a path, as it is written and as where it leads. Without last, a link at its end is not followed.
-func (w *walker) spots(v value, last bool) []spot {
+func (w *walker) spots(v arg.Word, last bool) []spot {
 	var out []spot
 	for _, cwd := range w.cwds() {
 		p, target := w.spotOf(v, cwd)
@@ -191,8 +192,8 @@ func (w *walker) spots(v value, last bool) []spot {
 }
 
 // spotOf says what kind of place a path is, as it is written.
-func (w *walker) spotOf(v value, cwd string) (place, string) {
-	s := v.s
+func (w *walker) spotOf(v arg.Word, cwd string) (place, string) {
+	s := v.Text
 	switch s {
 	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom", "-", "NUL", "nul":
 		return nullDevice, s
@@ -204,12 +205,12 @@ func (w *walker) spotOf(v value, cwd string) (place, string) {
 	}
 	abs, ok := w.resolve(v, cwd)
 	if !ok {
-		return unknownSpot, strings.ReplaceAll(abs, unknown, "…")
+		return unknownSpot, strings.ReplaceAll(abs, arg.Unknown, "…")
 	}
-	shown := strings.ReplaceAll(abs, unknown, "…")
+	shown := strings.ReplaceAll(abs, arg.Unknown, "…")
 	base := path.Base(abs)
 	switch {
-	case abs == "/" || abs == "/*" || abs == "/." || v.glob && path.Dir(abs) == "/" && strings.Trim(base, "*?[].!{}") == "":
+	case abs == "/" || abs == "/*" || abs == "/." || v.Glob && path.Dir(abs) == "/" && strings.Trim(base, "*?[].!{}") == "":
 		return rootSpot, shown
 	case strings.HasPrefix(abs, "/dev/"):
 		if strings.HasPrefix(abs, "/dev/shm/") {
@@ -225,7 +226,7 @@ func (w *walker) spotOf(v value, cwd string) (place, string) {
 	case w.isHome(abs):
 		return homeSpot, shown
 	}
-	if p := w.ownSpot(abs, v.glob); p != inProject {
+	if p := w.ownSpot(abs, v.Glob); p != inProject {
 		return p, shown
 	}
 	if abs == w.root || strings.HasPrefix(w.root, abs+"/") && w.root != projectDir || abs == w.root+"/*" || abs == w.root+"/.*" {
@@ -284,11 +285,11 @@ func (w *walker) isHome(abs string) bool {
 }
 
 // deleting is the effect of deleting what is at a path.
-func (w *walker) deleting(v value, recursive bool, rule string) {
-	for _, s := range w.spots(v, strings.HasSuffix(v.s, "/")) {
+func (w *walker) deleting(v arg.Word, recursive bool, rule string) {
+	for _, s := range w.spots(v, strings.HasSuffix(v.Text, "/")) {
 		p, target := s.place, s.target
-		e := human.Effect{Verb: human.FilesystemDelete, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Irreversible, Blast: human.FileBlast}
-		if v.glob {
+		e := human.Effect{Verb: human.FilesystemDelete, Resource: v.Shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Irreversible, Blast: human.FileBlast}
+		if v.Glob {
 			e.Certainty = human.Likely
 		}
 		switch p {
@@ -319,21 +320,21 @@ func (w *walker) deleting(v value, recursive bool, rule string) {
 			e.Risk, e.Certainty = human.HighRisk, human.Possible
 		case inTemp:
 			e.Risk = human.MediumRisk
-			if s := strings.TrimPrefix(v.s, madeTemp); len(s) < len(v.s) && s != "/" && !v.glob {
+			if s := strings.TrimPrefix(v.Text, madeTemp); len(s) < len(v.Text) && s != "/" && !v.Glob {
 				e.Risk = human.LowRisk // this script made it
 			}
 		case envFile, outside:
 			e.Risk = human.HighRisk
 		case inProject:
 			e.Risk = human.MediumRisk
-			if recursive || v.glob {
+			if recursive || v.Glob {
 				e.Risk, e.Blast = human.HighRisk, human.ProjectBlast
 			}
 		}
 		if p == inTemp || p == inProject && remade()[path.Base(target)] {
 			e.Reversibility = human.Costly
 		}
-		if recursive && (w.holdsGuard(target, v.glob) || holdsHooks(target)) {
+		if recursive && (w.holdsGuard(target, v.Glob) || holdsHooks(target)) {
 			e.Risk, e.Blast, e.HardLimit, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
 		}
 		w.emit(w.proven(e, recursive))
@@ -386,24 +387,24 @@ const (
 )
 
 // writing is the effect of writing a file, of whatever tool.
-func (w *walker) writing(v value, rule string) { w.writes(v, rule, edits) }
+func (w *walker) writing(v arg.Word, rule string) { w.writes(v, rule, edits) }
 
 // replacing is that of writing it anew: what it held is gone.
-func (w *walker) replacing(v value, rule string) { w.writes(v, rule, replaces) }
+func (w *walker) replacing(v arg.Word, rule string) { w.writes(v, rule, replaces) }
 
 // emptying is that of leaving it with nothing in it.
-func (w *walker) emptying(v value, rule string) { w.writes(v, rule, empties) }
+func (w *walker) emptying(v arg.Word, rule string) { w.writes(v, rule, empties) }
 
-func (w *walker) writes(v value, rule string, how change) {
+func (w *walker) writes(v arg.Word, rule string, how change) {
 	w.connects(v)
 	for _, s := range w.spots(v, !w.replacesLinks) {
 		p, target := s.place, s.target
-		e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Costly, Blast: human.FileBlast, Risk: human.LowRisk}
+		e := human.Effect{Verb: human.FilesystemWrite, Resource: v.Shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Costly, Blast: human.FileBlast, Risk: human.LowRisk}
 		switch p {
 		case nullDevice:
 			continue
 		case inProject, inTemp:
-			if v.glob {
+			if v.Glob {
 				e.Certainty = human.Likely
 			}
 		case outside:
@@ -416,7 +417,7 @@ func (w *walker) writes(v value, rule string, how change) {
 		case envFile:
 			e.Risk = human.MediumRisk
 			e.Blast = human.ProjectBlast
-			if w.evidence != nil && !v.glob && w.evidence.File(target) == Absent {
+			if w.evidence != nil && !v.Glob && w.evidence.File(target) == Absent {
 				e.Risk = human.LowRisk // nothing to lose
 			}
 		case secretSpot:
@@ -445,7 +446,7 @@ func (w *walker) writes(v value, rule string, how change) {
 }
 
 // lost raises the risk of writing a file anew by what that removes.
-func (w *walker) lost(e human.Effect, how change, v value) human.Effect {
+func (w *walker) lost(e human.Effect, how change, v arg.Word) human.Effect {
 	state := NotKnown
 	if _, ok := w.file(v); ok {
 		state = MadeHere
@@ -469,15 +470,15 @@ func (w *walker) lost(e human.Effect, how change, v value) human.Effect {
 }
 
 // reading notes when what is read is where secrets are kept. It returns where the text comes from.
-func (w *walker) reading(v value, rule string) taint {
-	var t taint
+func (w *walker) reading(v arg.Word, rule string) arg.Taint {
+	var t arg.Taint
 	w.connects(v)
 	for _, s := range w.spots(v, true) {
 		p, target := s.place, s.target
 		if w.watcher != nil {
 			w.watcher.Read(strings.ReplaceAll(target, projectDir, "."))
 		}
-		e := human.Effect{Verb: human.CredentialAccess, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Irreversible, Blast: human.MachineBlast}
+		e := human.Effect{Verb: human.CredentialAccess, Resource: v.Shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Irreversible, Blast: human.MachineBlast}
 		switch p {
 		case secretSpot:
 			e.Risk = human.HighRisk
@@ -490,18 +491,18 @@ func (w *walker) reading(v value, rule string) taint {
 		case rawDevice:
 			e.Risk = human.HighRisk // every file on it
 		default:
-			t |= fromFile
+			t |= arg.FromFile
 			continue
 		}
-		t |= fromSecret
+		t |= arg.FromSecret
 		w.emit(e)
 	}
 	return t
 }
 
 // connects looks for Deskbell's own API in a name that a shell connects to.
-func (w *walker) connects(v value) {
-	if isSocket(v.s) && len(w.reached(v.s, true)) > 0 {
-		w.tampers(v.shown())
+func (w *walker) connects(v arg.Word) {
+	if isSocket(v.Text) && len(w.reached(v.Text, true)) > 0 {
+		w.tampers(v.Shown())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -19,14 +20,14 @@ func Windows(text string, at Place) []human.Effect {
 // winShell is cmd, with /c and a command.
 func winShell(w *walker, c *cmd) (stream, bool) {
 	for i, a := range c.args {
-		switch strings.ToLower(a.s) {
+		switch strings.ToLower(a.Text) {
 		case "/c", "/k", "/r", "//c":
-			w.windows(joined(c.args[i+1:]).s)
-			return handled(stream{taint: madeHere})
+			w.windows(arg.Joined(c.args[i+1:]).Text)
+			return handled(stream{taint: arg.MadeHere})
 		}
 	}
 	w.simple(c, human.LangExec, human.MediumRisk, "interactive")
-	return handled(stream{taint: madeHere})
+	return handled(stream{taint: arg.MadeHere})
 }
 
 // What cmdlets and commands of cmd do, in lower case. A name in none of these is looked for among the programs.
@@ -65,9 +66,9 @@ func (w *walker) windows(text string) {
 	whole := strings.ToLower(text)
 	downloads, runs := strings.Contains(whole, "downloadstring") || strings.Contains(whole, "downloadfile"), false
 	if m := winMethods.FindString(text); m != "" {
-		w.simple(&cmd{name: "windows", args: []value{known(clip(text))}}, human.LangExec, human.HighRisk, "method")
+		w.simple(&cmd{name: "windows", args: []arg.Word{arg.Known(clip(text))}}, human.LangExec, human.HighRisk, "method")
 	} else if winCallsUnknown(text) {
-		w.simple(&cmd{name: "windows", args: []value{known(clip(text))}}, human.LangExec, human.MediumRisk, "method")
+		w.simple(&cmd{name: "windows", args: []arg.Word{arg.Known(clip(text))}}, human.LangExec, human.MediumRisk, "method")
 	}
 	runsOwn := false
 	for _, command := range winSplit(text) {
@@ -76,7 +77,7 @@ func (w *walker) windows(text string) {
 		}
 		words := winWords(command)
 		if len(words) > 0 && (words[0] == "&" || words[0] == ".") && (len(words) == 1 || strings.HasPrefix(words[1], "$")) {
-			w.unseen(value{s: command, quoted: true}, "windows.runs_unknown")
+			w.unseen(arg.Word{Text: command, Quoted: true}, "windows.runs_unknown")
 		}
 		for len(words) > 0 && (words[0] == "&" || words[0] == "." || strings.HasSuffix(words[0], "=") || words[0] == "=" || strings.HasPrefix(words[0], "$") && len(words) > 1 && (words[1] == "=" || words[1] == "+=")) {
 			words = words[1:]
@@ -96,7 +97,7 @@ func (w *walker) windows(text string) {
 		if i := slices.IndexFunc(words, func(word string) bool { return winOwn(word) != "" }); i >= 0 && !winLooks()[name] {
 			c := winArgs("", words[i+1:])
 			runsOwn = true
-			w.run(append([]value{known(winOwn(words[i]))}, c.args...), stream{})
+			w.run(append([]arg.Word{arg.Known(winOwn(words[i]))}, c.args...), stream{})
 		}
 		runs = runs || winRuns()[name] || strings.Contains(lower, "scriptblock]::create")
 		if downloads && runs {
@@ -115,7 +116,7 @@ func winArgs(name string, words []string) *cmd {
 	for _, word := range words {
 		for one := range strings.SplitSeq(word, ",") {
 			if one = strings.Trim(one, "\"'()@"); one != "" && !strings.EqualFold(one, "-argumentlist") {
-				c.args = append(c.args, known(one))
+				c.args = append(c.args, arg.Known(one))
 			}
 		}
 	}
@@ -171,8 +172,8 @@ func winActs(name string) bool {
 }
 
 func (w *walker) winCommand(name string, words []string, command, lower string) {
-	c := &cmd{name: "windows", args: []value{known(command)}}
-	var paths []value
+	c := &cmd{name: "windows", args: []arg.Word{arg.Known(command)}}
+	var paths []arg.Word
 	recursive := false
 	for i, a := range words[1:] {
 		l := strings.ToLower(a)
@@ -286,7 +287,7 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 			case strings.HasPrefix(name, "m"):
 				w.writing(paths[0], "windows.writes")
 				w.writing(to, "windows.writes")
-			case strings.EqualFold(paths[0].s, "nul"):
+			case strings.EqualFold(paths[0].Text, "nul"):
 				w.emptying(to, "windows.empties")
 			default:
 				w.writing(to, "windows.writes")
@@ -334,11 +335,11 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 	case strings.HasPrefix(name, "remove-") || strings.HasPrefix(name, "clear-") || strings.HasPrefix(name, "disable-") || strings.HasPrefix(name, "uninstall-") || strings.HasPrefix(name, "stop-") || strings.HasPrefix(name, "reset-"):
 		w.simple(c, human.ServiceEffect, human.HighRisk, "destroys")
 	case handlers()[name] != nil || specOf(name) != nil:
-		args := make([]value, len(words))
+		args := make([]arg.Word, len(words))
 		for i, a := range words {
-			args[i] = known(a)
+			args[i] = arg.Known(a)
 		}
-		args[0] = known(name)
+		args[0] = arg.Known(name)
 		w.run(args, stream{})
 	default:
 		w.simple(c, human.UnknownEffect, human.MediumRisk, "unknown")
@@ -403,12 +404,12 @@ func (w *walker) winStarts(c *cmd, name string, args []string) {
 var winNumber = lazy.Pattern(`^\d+(?:\.\d+)?(?:[kmgt]b)?(?:\.\.\d+)?$`)
 
 // winPath makes a path of Windows one that the places know: a drive is the root, the system's folders are under /usr.
-func winPath(s string) value {
+func winPath(s string) arg.Word {
 	s = strings.ReplaceAll(strings.Trim(s, `"'`), `\`, "/")
 	l := strings.ToLower(s)
 	for _, home := range []string{"$env:userprofile", "%userprofile%", "$home", "$env:homepath", "%homepath%"} {
 		if strings.HasPrefix(l, home) {
-			return value{s: "~" + s[len(home):]}
+			return arg.Word{Text: "~" + s[len(home):]}
 		}
 	}
 	for _, data := range []string{"$env:localappdata", "%localappdata%", "$env:appdata", "%appdata%"} {
@@ -417,17 +418,17 @@ func winPath(s string) value {
 			if !strings.Contains(data, "local") {
 				folder = "/AppData/Roaming"
 			}
-			return value{s: "~" + folder + s[len(data):], glob: strings.Contains(s, "*")}
+			return arg.Word{Text: "~" + folder + s[len(data):], Glob: strings.Contains(s, "*")}
 		}
 	}
 	for _, temp := range []string{"$env:temp", "%temp%", "$env:tmp", "%tmp%"} {
 		if strings.HasPrefix(l, temp) {
-			return value{s: "/tmp" + s[len(temp):], glob: strings.Contains(s, "*")}
+			return arg.Word{Text: "/tmp" + s[len(temp):], Glob: strings.Contains(s, "*")}
 		}
 	}
 	for _, sys := range []string{"$env:windir", "%windir%", "$env:systemroot", "%systemroot%", "c:/windows", "$env:programfiles", "c:/program files", "c:/programdata", "%programfiles%"} {
 		if strings.HasPrefix(l, sys) {
-			return value{s: "/usr/lib/windows"}
+			return arg.Word{Text: "/usr/lib/windows"}
 		}
 	}
 	for _, drive := range []string{"$env:systemdrive", "%systemdrive%"} {
@@ -443,9 +444,9 @@ func winPath(s string) value {
 		}
 	}
 	if strings.HasPrefix(s, "$") || strings.HasPrefix(s, "%") {
-		s = unknown
+		s = arg.Unknown
 	}
-	return value{s: s, glob: strings.Contains(s, "*")}
+	return arg.Word{Text: s, Glob: strings.Contains(s, "*")}
 }
 
 // What follows the end of a bracket or a text without being a command: members and indexes, the last of which may be called.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 )
 
 // What programs of a project run stands in its files: package.json, Makefile, tests. Where the agent has just written such
@@ -15,11 +16,11 @@ import (
 // written returns a file's text, where this script or the agent's session has changed it, or may have. changed is false for
 // a file as its project has it. all says that every effect of the text is the agent's own; else the file is only known to
 // differ from what is in a commit, or not known at all.
-func (w *walker) written(name value) (s stream, changed, all bool) {
+func (w *walker) written(name arg.Word) (s stream, changed, all bool) {
 	if f, ok := w.file(name); ok {
 		return f, true, true
 	}
-	if w.evidence == nil || !name.known() {
+	if w.evidence == nil || !name.Known() {
 		return stream{}, false, false
 	}
 	target, ok := w.rests(name)
@@ -36,8 +37,8 @@ func (w *walker) written(name value) (s stream, changed, all bool) {
 }
 
 // rests tells the watcher of a file whose text says what runs, and returns where it is; ok is false where that is not known.
-func (w *walker) rests(name value) (target string, ok bool) {
-	if !name.known() {
+func (w *walker) rests(name arg.Word) (target string, ok bool) {
+	if !name.Known() {
 		return "", false
 	}
 	p, target := w.placeOf(name, w.dir)
@@ -51,12 +52,12 @@ func (w *walker) rests(name value) (target string, ok bool) {
 }
 
 // runsWritten goes through a file that a program runs, if it was changed; pick chooses what of its text is run.
-func (w *walker) runsWritten(name value, language string, pick func(text string) string) bool {
+func (w *walker) runsWritten(name arg.Word, language string, pick func(text string) string) bool {
 	s, changed, all := w.written(name)
 	if !changed {
 		return false
 	}
-	if !s.known && s.taint&fromNetwork == 0 {
+	if !s.known && s.taint&arg.FromNetwork == 0 {
 		w.changedFile(name)
 		return true
 	}
@@ -73,10 +74,10 @@ func (w *walker) runsWritten(name value, language string, pick func(text string)
 // packageScripts looks at what npm and its like run of package.json: scripts by name, and those of installing.
 func packageScripts(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("--prefix -C --registry -w --workspace --filter --cwd --dir --loglevel --userconfig --cache"), false, false)
-	file := value{s: "package.json", quoted: true}
+	file := arg.Word{Text: "package.json", Quoted: true}
 	for _, n := range []string{"--prefix", "-C", "--cwd", "--dir"} {
-		if v, ok := o.flags[n]; ok && v.s != "" {
-			file.s = strings.TrimRight(v.s, "/") + "/package.json"
+		if v, ok := o.flags[n]; ok && v.Text != "" {
+			file.Text = strings.TrimRight(v.Text, "/") + "/package.json"
 		}
 	}
 	if len(o.words) == 0 && c.name != "yarn" {
@@ -85,12 +86,12 @@ func packageScripts(w *walker, c *cmd) (stream, bool) {
 	var names []string
 	sub := "install"
 	if len(o.words) > 0 {
-		sub = o.words[0].s
+		sub = o.words[0].Text
 	}
 	switch sub {
 	case "run", "run-script", "rum", "urn":
 		if len(o.words) > 1 {
-			names = []string{o.words[1].s}
+			names = []string{o.words[1].Text}
 		}
 	case "t", "tst":
 		names = []string{"test"}
@@ -104,7 +105,7 @@ func packageScripts(w *walker, c *cmd) (stream, bool) {
 	case "version":
 		names = []string{"preversion", "version", "postversion"}
 	case "pkg", "set-script":
-		w.edited(file, joined(c.args))
+		w.edited(file, arg.Joined(c.args))
 		return stream{}, false
 	default:
 		names = []string{sub}
@@ -294,8 +295,8 @@ func closing(s string) int {
 // changed in this session. What this script has written is judged by runsWhatWasWritten.
 func (w *walker) runsAll(c *cmd) {
 	for _, a := range c.args {
-		name, _, _ := strings.Cut(a.s, "::") // pytest's test_a.py::test_b
-		v := value{s: name, taint: a.taint, quoted: true}
+		name, _, _ := strings.Cut(a.Text, "::") // pytest's test_a.py::test_b
+		v := arg.Word{Text: name, Taint: a.Taint, Quoted: true}
 		if _, ours := w.file(v); ours {
 			continue
 		}

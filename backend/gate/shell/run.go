@@ -8,20 +8,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
 // a cmd is one command that is being gone through.
 type cmd struct {
 	name string
-	args []value // without the name
+	args []arg.Word // without the name
 	in   stream
 
 	secrets int // how many secrets had been read before it
 }
 
 func (w *walker) call(c *syntax.CallExpr, in stream) stream {
-	var args []value
+	var args []arg.Word
 	for _, word := range c.Args {
 		args = append(args, w.fields(word)...)
 	}
@@ -54,7 +55,7 @@ func (w *walker) call(c *syntax.CallExpr, in stream) stream {
 // standardDirs are where the programs of the system lie; elsewhere a name says nothing about a program.
 var standardDirs = lazy.Set("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin /opt/local/bin /run/current-system/sw/bin")
 
-func (w *walker) run(args []value, in stream) stream {
+func (w *walker) run(args []arg.Word, in stream) stream {
 	own := w.own
 	w.own = false
 	if len(args) == 0 {
@@ -74,22 +75,22 @@ func (w *walker) run(args []value, in stream) stream {
 	defer func() { w.depth-- }()
 	c := &cmd{args: args[1:], in: in, secrets: w.secrets}
 	name := args[0]
-	if !name.known() {
-		if base := path.Base(name.s); base != "" && strings.Contains(name.s, "/") && !strings.Contains(base, unknown) {
-			name = known(base) // $DIR/bin/rm is still called rm
+	if !name.Known() {
+		if base := path.Base(name.Text); base != "" && strings.Contains(name.Text, "/") && !strings.Contains(base, arg.Unknown) {
+			name = arg.Known(base) // $DIR/bin/rm is still called rm
 			if h := handlers()[base]; h == nil && specOf(base) == nil {
 				w.unseen(args[0], "shell.unknown_command")
-				return stream{taint: in.taint | madeHere}
+				return stream{taint: in.taint | arg.MadeHere}
 			}
 		} else {
 			w.unseen(args[0], "shell.unknown_command")
-			return stream{taint: in.taint | madeHere}
+			return stream{taint: in.taint | arg.MadeHere}
 		}
 	}
-	c.name = name.s
-	if name.glob && strings.ContainsAny(c.name, "*?[") && c.name != "[" && c.name != "[[" {
+	c.name = name.Text
+	if name.Glob && strings.ContainsAny(c.name, "*?[") && c.name != "[" && c.name != "[[" {
 		w.unseen(name, "shell.unknown_command") // whatever file it fits
-		return stream{taint: in.taint | madeHere}
+		return stream{taint: in.taint | arg.MadeHere}
 	}
 	if key, _, ok := strings.Cut(c.name, "="); ok && key != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "" {
 		return w.assignsThen(c, args, "env") // what some wrappers take for an assignment
@@ -102,7 +103,7 @@ func (w *walker) run(args []value, in stream) stream {
 	if alias, ok := w.aliases[c.name]; ok {
 		delete(w.aliases, c.name)
 		back := w.instead(own)
-		w.script(alias.s+" "+quoteAll(c.args), "bash", nil, in)
+		w.script(alias.Text+" "+quoteAll(c.args), "bash", nil, in)
 		back()
 		w.aliases[c.name] = alias
 	}
@@ -132,7 +133,7 @@ func (w *walker) run(args []value, in stream) stream {
 		}
 	}
 	c.name = strings.TrimSuffix(c.name, ".exe")
-	if toolchains()[c.name] && len(c.args) > 0 && strings.HasPrefix(c.args[0].s, "+") {
+	if toolchains()[c.name] && len(c.args) > 0 && strings.HasPrefix(c.args[0].Text, "+") {
 		c.args = c.args[1:] // cargo +nightly
 	}
 	if w.onlyHelp(c) {
@@ -153,14 +154,14 @@ func (w *walker) run(args []value, in stream) stream {
 		}
 	}
 	for _, a := range c.args {
-		out.taint |= a.taint
+		out.taint |= a.Taint
 	}
 	w.guards(c, before, from)
 	w.runsWhatWasWritten(c, ran, writes)
 	w.takesAll(c)
 	w.reaches(c, from, asked)
 	if w.secrets > before {
-		out.taint |= fromSecret
+		out.taint |= arg.FromSecret
 	}
 	if !out.known {
 		out.taint |= in.taint
@@ -179,23 +180,23 @@ var toolchains = lazy.Set("cargo rustc rustdoc rustfmt")
 // stubs are what frameworks put into a project's folder bin for a program of that name.
 var stubs = lazy.Set("rails rake rspec rubocop bundle brakeman importmap phpunit")
 
-func quoteAll(args []value) string {
+func quoteAll(args []arg.Word) string {
 	var b strings.Builder
 	for _, a := range args {
 		b.WriteString(" '")
-		b.WriteString(strings.ReplaceAll(a.s, "'", `'\''`))
+		b.WriteString(strings.ReplaceAll(a.Text, "'", `'\''`))
 		b.WriteString("'")
 	}
 	return b.String()
 }
 
 // unseen is a command that is known only when it runs.
-func (w *walker) unseen(v value, rule string) {
-	e := human.Effect{Verb: human.UnknownEffect, Resource: v.shown(), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule}
-	if v.taint&fromDecoder != 0 {
+func (w *walker) unseen(v arg.Word, rule string) {
+	e := human.Effect{Verb: human.UnknownEffect, Resource: v.Shown(), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule}
+	if v.Taint&arg.FromDecoder != 0 {
 		e.Verb, e.Risk = human.ObfuscatedEffect, human.CriticalRisk
 	}
-	if v.taint&fromNetwork != 0 {
+	if v.Taint&arg.FromNetwork != 0 {
 		e.Verb, e.Risk, e.HardLimit, e.Rule = human.LangExec, human.CriticalRisk, true, "floor.download_run"
 	}
 	w.emit(e)
@@ -210,7 +211,7 @@ func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 	}
 	w.active = append(w.active, body)
 	old, there := w.vars[parameters]
-	w.vars[parameters] = variable{may: []value{array(c.args)}}
+	w.vars[parameters] = variable{may: []arg.Word{arg.Array(c.args)}}
 	back := w.instead(own)
 	f := &frame{function: true, doubts: w.doubts}
 	var out stream
@@ -226,24 +227,24 @@ func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 	if handlers()[c.name] != nil || specOf(c.name) != nil {
 		fn := w.funcs[c.name]
 		delete(w.funcs, c.name)
-		out.taint |= w.run(append([]value{known(c.name)}, c.args...), c.in).taint // what comes of either
+		out.taint |= w.run(append([]arg.Word{arg.Known(c.name)}, c.args...), c.in).taint // what comes of either
 		w.funcs[c.name] = fn
 	}
 	return out
 }
 
 // program is a program or script named by its path.
-func (w *walker) program(name value, c *cmd) stream {
+func (w *walker) program(name arg.Word, c *cmd) stream {
 	if _, ok := w.file(name); ok {
 		w.asked(c, c.args)
 		w.scriptFile(name, "", c)
 		if own, _ := w.ours(name); own != "" {
-			w.run(append([]value{known(own)}, c.args...), c.in)
+			w.run(append([]arg.Word{arg.Known(own)}, c.args...), c.in)
 		}
 		return stream{taint: c.in.taint}
 	}
 	if w.onlyHelp(c) {
-		w.emit(human.Effect{Verb: human.LangExec, Resource: name.shown(), Risk: human.LowRisk, Certainty: human.Likely, Rule: "shell.program_help"})
+		w.emit(human.Effect{Verb: human.LangExec, Resource: name.Shown(), Risk: human.LowRisk, Certainty: human.Likely, Rule: "shell.program_help"})
 		return stream{}
 	}
 	w.asked(c, c.args)
@@ -254,25 +255,25 @@ func (w *walker) program(name value, c *cmd) stream {
 		base = own
 	}
 	if handlers()[base] != nil || specOf(base) != nil {
-		w.run(append([]value{known(base)}, c.args...), c.in)
+		w.run(append([]arg.Word{arg.Known(base)}, c.args...), c.in)
 	}
-	return stream{taint: c.in.taint | madeHere}
+	return stream{taint: c.in.taint | arg.MadeHere}
 }
 
 // scriptFile is a script that is run by its path; language is "" where it is not known.
-func (w *walker) scriptFile(name value, language string, c *cmd) {
+func (w *walker) scriptFile(name arg.Word, language string, c *cmd) {
 	if f, ok := w.file(name); ok {
 		if f.built && language == "" {
-			w.emit(human.Effect{Verb: human.PackageRun, Resource: name.shown(), Certainty: human.Likely, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.ProjectBlast, Rule: "shell.built_program"})
+			w.emit(human.Effect{Verb: human.PackageRun, Resource: name.Shown(), Certainty: human.Likely, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.ProjectBlast, Rule: "shell.built_program"})
 			return
 		}
 		if language == "" {
-			language = languageOf(name.s, language, f.text)
+			language = languageOf(name.Text, language, f.text)
 		}
 		switch {
-		case f.from != "" && f.taint&fromNetwork == 0:
-			name = known(f.from)
-		case f.edited && !f.known && f.taint&fromNetwork == 0:
+		case f.from != "" && f.taint&arg.FromNetwork == 0:
+			name = arg.Known(f.from)
+		case f.edited && !f.known && f.taint&arg.FromNetwork == 0:
 			w.changedFile(name)
 			return
 		default:
@@ -281,19 +282,19 @@ func (w *walker) scriptFile(name value, language string, c *cmd) {
 		}
 	}
 	p, target := w.placeOf(name, w.dir)
-	e := human.Effect{Verb: human.LangExec, Resource: name.shown(), Target: target, Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.script_file"}
+	e := human.Effect{Verb: human.LangExec, Resource: name.Shown(), Target: target, Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.script_file"}
 	w.rests(name)
-	if w.evidence != nil && name.known() && p != unknownSpot {
+	if w.evidence != nil && name.Known() && p != unknownSpot {
 		if text, ok := w.evidence.Text(target); ok {
-			w.emit(human.Effect{Verb: human.LangExec, Resource: name.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.ProjectBlast, Rule: "shell.script_read"})
-			w.feed(languageOf(name.s, language, text), stream{text: text, known: true}, "shell.script_read")
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name.Shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.ProjectBlast, Rule: "shell.script_read"})
+			w.feed(languageOf(name.Text, language, text), stream{text: text, known: true}, "shell.script_read")
 			return
 		}
 	}
 	if p == unknownSpot || p == nullDevice || p == inTemp || p == outside {
 		e.Risk = human.HighRisk
 	}
-	if p == nullDevice && name.s != "/dev/stdin" && name.s != "-" {
+	if p == nullDevice && name.Text != "/dev/stdin" && name.Text != "-" {
 		e.Risk = human.MediumRisk
 	}
 	w.emit(e)
@@ -317,26 +318,26 @@ func languageOf(name, language, text string) string {
 
 // feed is what an interpreter is given to run by a pipe, a here-document or a file that this script wrote.
 func (w *walker) feed(language string, s stream, rule string) {
-	if s.taint&fromNetwork != 0 {
+	if s.taint&arg.FromNetwork != 0 {
 		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Certainty: human.Certain, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 	}
 	if s.known {
 		source := rule == "shell.changed_file" || rule == "shell.script_read"
 		if language == "" || isShell(language) {
 			w.script(s.text, "bash", nil, stream{})
-			if s.taint&fromDecoder != 0 {
+			if s.taint&arg.FromDecoder != 0 {
 				w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: clip(s.text), Certainty: human.Certain, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.decoded_run"})
 			}
 			return
 		}
-		w.judge(language, value{s: s.text, taint: s.taint, quoted: true}, !source)
+		w.judge(language, arg.Word{Text: s.text, Taint: s.taint, Quoted: true}, !source)
 		return
 	}
-	if s.taint&fromNetwork != 0 {
+	if s.taint&arg.FromNetwork != 0 {
 		return
 	}
 	e := unnamed("thing_pipe", human.Effect{Verb: human.LangExec, Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule})
-	if s.taint&fromDecoder != 0 {
+	if s.taint&arg.FromDecoder != 0 {
 		e.Verb, e.Risk, e.Rule = human.ObfuscatedEffect, human.CriticalRisk, "shell.decoded_run"
 	}
 	w.emit(e)
@@ -357,7 +358,7 @@ func (w *walker) onlyHelp(c *cmd) bool {
 	if n == 0 || n > 6 || noHelp()[c.name] {
 		return false
 	}
-	last := c.args[n-1].s
+	last := c.args[n-1].Text
 	switch last {
 	case "--help", "--version", "-help", "-version", "--usage":
 	case "-h", "-V":
@@ -372,14 +373,14 @@ func (w *walker) onlyHelp(c *cmd) bool {
 		return false
 	}
 	for _, a := range c.args[:n-1] {
-		for i := range len(a.s) {
-			ch := a.s[i]
+		for i := range len(a.Text) {
+			ch := a.Text[i]
 			letter := ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z'
 			if !letter && (i == 0 || (ch < '0' || ch > '9') && ch != '-' && ch != '_' && ch != ':' && ch != '.') {
 				return false
 			}
 		}
-		if a.s == "" {
+		if a.Text == "" {
 			return false
 		}
 	}
@@ -395,14 +396,14 @@ func (w *walker) apply(c *cmd) stream {
 	s := specOf(c.name)
 	if s == nil {
 		w.generic(c)
-		return stream{taint: c.in.taint | madeHere}
+		return stream{taint: c.in.taint | arg.MadeHere}
 	}
 	if s.wrap >= 0 {
 		o, rest := parse(c.args, s.values, s.long, true)
 		// An option that takes no value here may take one in another version, and the other way round.
 		for i := range c.args[:max(0, len(c.args)-len(rest))] {
 			own, _ := w.ours(c.args[i])
-			if i > 0 && (own != "" || dangerousNames()[path.Base(c.args[i].s)]) {
+			if i > 0 && (own != "" || dangerousNames()[path.Base(c.args[i].Text)]) {
 				w.run(c.args[i:], c.in)
 				break
 			}
@@ -417,24 +418,24 @@ func (w *walker) apply(c *cmd) stream {
 	o, _ := parse(c.args, s.values, s.long, false)
 	out := w.rules(s, &o, c, true)
 	w.pipesTo(s, c.args)
-	return stream{taint: out | madeHere}
+	return stream{taint: out | arg.MadeHere}
 }
 
 // Options whose values are words to look for or to write, in whatever program.
 var wordOptions = lazy.Set("-e -m -q -F -t -b --grep --search --message --body --title --query --pattern --regexp --regex --filter --match --jq --format --template --author --label --separator --delimiter --expression --replace")
 
 // pipesTo goes through the values of options that are no file but a pipe to a command, as many programs take them.
-func (w *walker) pipesTo(s *spec, args []value) {
+func (w *walker) pipesTo(s *spec, args []arg.Word) {
 	for i, a := range args {
-		name, _, _ := strings.Cut(a.s, "=")
-		if wordOptions()[name] || i > 0 && wordOptions()[args[i-1].s] {
+		name, _, _ := strings.Cut(a.Text, "=")
+		if wordOptions()[name] || i > 0 && wordOptions()[args[i-1].Text] {
 			continue
 		}
-		text := strings.TrimLeft(a.s, "-")
+		text := strings.TrimLeft(a.Text, "-")
 		if at := strings.IndexAny(text, "|="); at >= 0 && at+1 < len(text) && text[at] == '=' {
 			text = text[at+1:]
 		}
-		if (i > 0 || strings.HasPrefix(a.s, "-")) && !s.data && len(text) > 2 && text[0] == '|' && text[1] != '|' && (strings.HasPrefix(a.s, "-") || strings.HasPrefix(args[i-1].s, "-")) {
+		if (i > 0 || strings.HasPrefix(a.Text, "-")) && !s.data && len(text) > 2 && text[0] == '|' && text[1] != '|' && (strings.HasPrefix(a.Text, "-") || strings.HasPrefix(args[i-1].Text, "-")) {
 			w.script(text[1:], "sh", nil, stream{})
 		}
 	}
@@ -442,7 +443,7 @@ func (w *walker) pipesTo(s *spec, args []value) {
 
 // rules emits the effects of every rule that is about this command: none ends the search, the most severe decides. It returns
 // what is known of the output of what the command runs.
-func (w *walker) rules(s *spec, o *options, c *cmd, must bool) (out taint) {
+func (w *walker) rules(s *spec, o *options, c *cmd, must bool) (out arg.Taint) {
 	if !s.data {
 		w.readsSecrets(o, c.name)
 	}
@@ -478,7 +479,7 @@ func (w *walker) shown(c *cmd) string {
 	b.WriteString(c.name)
 	for _, a := range c.args {
 		b.WriteByte(' ')
-		b.WriteString(a.shown())
+		b.WriteString(a.Shown())
 		if b.Len() > 120 {
 			break
 		}
@@ -489,10 +490,10 @@ func (w *walker) shown(c *cmd) string {
 func (w *walker) readsSecrets(o *options, name string) {
 	given := o.has("-e", "--regexp", "-f", "--file", "--from-file")
 	for i, v := range o.words {
-		if i == 0 && !given && looksFor()[name] || filters()[name] && (i == 0 || i == 1 && !strings.HasPrefix(o.words[0].s, ".")) && strings.HasPrefix(v.s, ".") && !strings.Contains(v.s, "/") && !given {
+		if i == 0 && !given && looksFor()[name] || filters()[name] && (i == 0 || i == 1 && !strings.HasPrefix(o.words[0].Text, ".")) && strings.HasPrefix(v.Text, ".") && !strings.Contains(v.Text, "/") && !given {
 			continue
 		}
-		if couldBePath(v.s) {
+		if couldBePath(v.Text) {
 			w.reading(v, name+".reads")
 		}
 	}
@@ -501,8 +502,8 @@ func (w *walker) readsSecrets(o *options, name string) {
 			if looksFor()[name] && (f == "-e" || f == "--regexp") {
 				continue
 			}
-			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys()[f] && !textOptions()[f] {
-				v.s = strings.TrimPrefix(v.s, "@")
+			if v := o.flags[f]; v.Text != "" && couldBePath(v.Text) && !usesKeys()[f] && !textOptions()[f] {
+				v.Text = strings.TrimPrefix(v.Text, "@")
 				w.reading(v, name+".reads")
 			}
 		}
@@ -556,18 +557,18 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 		w.emit(e)
 		if e.Verb == human.NetworkRead || e.Verb == human.NetworkWrite {
 			for _, a := range c.args {
-				w.tellsKeys(a.s)
+				w.tellsKeys(a.Text)
 			}
 		}
 		switch {
 		case e.Verb == human.NetworkWrite:
 			w.sends(c, id)
 		case tells()[c.name]:
-			secret := c.in.taint&fromSecret != 0 && e.Verb == human.NetworkRead
+			secret := c.in.taint&arg.FromSecret != 0 && e.Verb == human.NetworkRead
 			for _, a := range c.args {
-				secret = secret || a.taint&fromSecret != 0
+				secret = secret || a.Taint&arg.FromSecret != 0
 				// $(whoami).x.example tells x.example who one is.
-				if a.taint&madeHere != 0 && strings.HasPrefix(a.s, unknown) && strings.HasPrefix(strings.TrimLeft(a.s, unknown), ".") {
+				if a.Taint&arg.MadeHere != 0 && strings.HasPrefix(a.Text, arg.Unknown) && strings.HasPrefix(strings.TrimLeft(a.Text, arg.Unknown), ".") {
 					w.simple(c, human.NetworkWrite, human.MediumRisk, "tells")
 				}
 			}
@@ -592,7 +593,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 			}
 			t := c.in.taint
 			if w.secrets > c.secrets {
-				t |= fromSecret // an archive of them, or an encoding
+				t |= arg.FromSecret // an archive of them, or an encoding
 			}
 			w.keep(p, stream{taint: t, built: w.builds(c, o)})
 		case human.FilesystemDelete:
@@ -629,7 +630,7 @@ func (w *walker) builds(c *cmd, o *options) bool {
 	}
 	for _, v := range o.words {
 		p, _ := w.placeOf(v, w.dir)
-		if !v.known() || p != inProject && p != projectRoot {
+		if !v.Known() || p != inProject && p != projectRoot {
 			return false
 		}
 	}
@@ -641,10 +642,10 @@ var tells = lazy.Set("dig nslookup drill host doggo dog ping ping6 traceroute tr
 
 // sends checks whether what a command sends to the network is a secret.
 func (w *walker) sends(c *cmd, id string) {
-	secret := c.in.taint&fromSecret != 0
+	secret := c.in.taint&arg.FromSecret != 0
 	for _, a := range c.args {
-		secret = secret || a.taint&fromSecret != 0
-		if p, _ := w.placeOf(value{s: strings.TrimPrefix(a.s, "@")}, w.dir); couldBePath(a.s) && (p == secretSpot || p == envFile) {
+		secret = secret || a.Taint&arg.FromSecret != 0
+		if p, _ := w.placeOf(arg.Word{Text: strings.TrimPrefix(a.Text, "@")}, w.dir); couldBePath(a.Text) && (p == secretSpot || p == envFile) {
 			secret = true
 		}
 	}
@@ -681,8 +682,8 @@ func (w *walker) byVerb(name string, o *options, c *cmd, known bool) {
 		if i > 4 {
 			break
 		}
-		word := v.s
-		if !v.known() {
+		word := v.Text
+		if !v.Known() {
 			break
 		}
 		if i := strings.LastIndexByte(word, ':'); i >= 0 { // apps:destroy
@@ -730,7 +731,7 @@ func (w *walker) generic(c *cmd) {
 	o, _ := parse(c.args, nil, false, false)
 	w.readsSecrets(&o, "shell.unknown_program")
 	if sqlVerbs()[c.name] { // a statement, given to a shell by mistake or to a client that takes it so
-		w.query(&cmd{name: "sql"}, joined(append([]value{known(c.name)}, c.args...)), false)
+		w.query(&cmd{name: "sql"}, arg.Joined(append([]arg.Word{arg.Known(c.name)}, c.args...)), false)
 	}
 	w.byVerb(c.name, &o, c, false)
 	// Unknown programs often run what they are given: a destructive command among the arguments counts.
@@ -738,25 +739,25 @@ func (w *walker) generic(c *cmd) {
 		if i > 12 {
 			break
 		}
-		if dangerousNames()[path.Base(a.s)] && i+1 <= len(c.args) {
+		if dangerousNames()[path.Base(a.Text)] && i+1 <= len(c.args) {
 			w.run(c.args[i:], c.in)
 			break
 		}
-		if strings.ContainsRune(a.s, ' ') && len(a.s) < 2000 && a.known() {
-			first, _, _ := strings.Cut(strings.TrimSpace(a.s), " ")
-			if sqlVerbs()[strings.ToUpper(first)] && i > 0 && takesQuery()[c.args[i-1].s] {
+		if strings.ContainsRune(a.Text, ' ') && len(a.Text) < 2000 && a.Known() {
+			first, _, _ := strings.Cut(strings.TrimSpace(a.Text), " ")
+			if sqlVerbs()[strings.ToUpper(first)] && i > 0 && takesQuery()[c.args[i-1].Text] {
 				w.query(&cmd{name: "sql"}, a, false)
 			}
 			if dangerousNames()[path.Base(first)] {
-				w.script(a.s, "sh", nil, stream{})
+				w.script(a.Text, "sh", nil, stream{})
 			}
 		}
 	}
 	given := c.in.taint
 	for _, a := range c.args {
-		given |= a.taint
+		given |= a.Taint
 	}
-	if given&fromSecret != 0 {
+	if given&arg.FromSecret != 0 {
 		w.emit(human.Effect{Verb: human.CredentialAccess, Resource: w.shown(c), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.secret_given"})
 	}
 }
@@ -768,12 +769,12 @@ var takesQuery = lazy.Set("-e -c -q -Q -s --execute --command --query --sql -exe
 var scriptLoses = lazy.Set("flush sqlflush drop drop_all drop-all destroy destroy_all destroy-all purge wipe truncate nuke fresh delete delete_all delete-all reset_db reset-db db-reset db_reset dropdb drop_db drop-db erase teardown undeploy unpublish revoke")
 
 // asked notes what a script is asked to do, where its words say that something goes. What the script makes of it is not known.
-func (w *walker) asked(c *cmd, words []value) {
+func (w *walker) asked(c *cmd, words []arg.Word) {
 	for i, v := range words {
 		if i > 2 {
 			return
 		}
-		if scriptLoses()[v.s[strings.LastIndexByte(v.s, ':')+1:]] {
+		if scriptLoses()[v.Text[strings.LastIndexByte(v.Text, ':')+1:]] {
 			e := verbDefaults[human.ServiceEffect]
 			e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty, e.Reversibility = human.ServiceEffect, human.HighRisk, "shell.script_asked", w.shown(c), human.Likely, human.Irreversible
 			w.emit(e)
@@ -796,7 +797,7 @@ func (w *walker) tasks(c *cmd) {
 		if i > 6 {
 			return
 		}
-		parts := strings.Split(v.s, ":")
+		parts := strings.Split(v.Text, ":")
 		if len(parts) > 1 && len(parts) < 6 && dbTasks()[parts[0]] && slices.ContainsFunc(parts[1:], func(p string) bool { return dbLoses()[strings.TrimLeft(p, "_")] }) {
 			w.simple(c, human.DatabaseEffect, human.HighRisk, "database_task")
 			return

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -34,19 +35,19 @@ func (w *walker) runsWhat(e effectSpec, s *spec, o *options, c *cmd) (out stream
 		return w.run(all, c.in)
 	case "sh":
 		if strings.HasSuffix(e.paths, "...") {
-			all = []value{joined(all)}
+			all = []arg.Word{arg.Joined(all)}
 		}
 	}
 	for _, v := range all {
 		switch {
-		case e.guess && !w.looksRun(v), e.runs == "texts" && !strings.Contains(v.s, " "):
+		case e.guess && !w.looksRun(v), e.runs == "texts" && !strings.Contains(v.Text, " "):
 		case e.runs == "sh", e.runs == "texts":
-			out.taint |= w.script(trimList(v.s), "sh", nil, c.in).taint
+			out.taint |= w.script(trimList(v.Text), "sh", nil, c.in).taint
 		case e.runs == "sql":
 			w.query(c, v, readOnly(o))
 		case e.runs == "outside":
 			w.runsOutside(v, c)
-		case codeByName(v.s) == e.runs && !strings.ContainsAny(v.s, " (;"):
+		case codeByName(v.Text) == e.runs && !strings.ContainsAny(v.Text, " (;"):
 			w.scriptFile(v, e.runs, c)
 		default:
 			w.code(e.runs, v)
@@ -62,7 +63,7 @@ func (w *walker) runsInput(what string, o *options, c *cmd) {
 	case what != "sql":
 		w.feed(what, c.in, c.name+".stdin")
 	case c.in.known:
-		w.query(c, value{s: c.in.text, taint: c.in.taint}, readOnly(o))
+		w.query(c, arg.Word{Text: c.in.text, Taint: c.in.taint}, readOnly(o))
 	default:
 		w.simple(c, human.DatabaseEffect, human.HighRisk, "script")
 	}
@@ -70,7 +71,7 @@ func (w *walker) runsInput(what string, o *options, c *cmd) {
 
 // runsOutside judges a file of code or of settings that a program of the project runs: those of the project are as trusted as
 // the project is, and any other is a script like others.
-func (w *walker) runsOutside(v value, c *cmd) {
+func (w *walker) runsOutside(v arg.Word, c *cmd) {
 	switch p, _ := w.placeOf(v, w.dir); p {
 	case inProject, projectRoot, nullDevice, unknownSpot:
 	default:
@@ -84,7 +85,7 @@ func (w *walker) runsOutside(v value, c *cmd) {
 func readOnly(o *options) bool { return o.has("-readonly", "--readonly") }
 
 // runWords are the arguments that a selector names: "all", "3...", "--args...", "-c|--command" and so on.
-func (w *walker) runWords(selector string, s *spec, o *options, c *cmd) []value {
+func (w *walker) runWords(selector string, s *spec, o *options, c *cmd) []arg.Word {
 	names, follow := strings.CutSuffix(selector, "...")
 	if !follow {
 		return o.selected(selector)
@@ -92,7 +93,7 @@ func (w *walker) runWords(selector string, s *spec, o *options, c *cmd) []value 
 	n, err := strconv.Atoi(names)
 	if err != nil { // what follows an option
 		for i, a := range c.args {
-			if a.s != "" && isOne(a.s, names) {
+			if a.Text != "" && isOne(a.Text, names) {
 				return c.args[i+1:]
 			}
 		}
@@ -109,7 +110,7 @@ func (w *walker) runWords(selector string, s *spec, o *options, c *cmd) []value 
 }
 
 // selected are the words or the values of options that a selector names.
-func (o *options) selected(selector string) []value {
+func (o *options) selected(selector string) []arg.Word {
 	switch selector {
 	case "all":
 		return o.words
@@ -131,19 +132,19 @@ const mostGuessed = 5
 
 // guessed runs a command that begins where the first known name of one stands: before it are options of the program, of which it is
 // not known whether they take a value.
-func (w *walker) guessed(words []value, c *cmd) stream {
+func (w *walker) guessed(words []arg.Word, c *cmd) stream {
 	for i, v := range words {
-		if v.s == "--" {
+		if v.Text == "--" {
 			words = words[i+1:]
 			break
 		}
 	}
 	for i, v := range words[:min(mostGuessed, len(words))] {
-		if base := path.Base(v.s); !strings.HasPrefix(v.s, "-") && v.s != "." && described(base) {
+		if base := path.Base(v.Text); !strings.HasPrefix(v.Text, "-") && v.Text != "." && described(base) {
 			return w.run(words[i:], c.in)
 		}
-		if strings.Contains(v.s, " ") && w.looksRun(v) {
-			return w.script(v.s, "sh", nil, c.in)
+		if strings.Contains(v.Text, " ") && w.looksRun(v) {
+			return w.script(v.Text, "sh", nil, c.in)
 		}
 	}
 	return stream{}
@@ -153,11 +154,11 @@ func (w *walker) guessed(words []value, c *cmd) stream {
 func described(name string) bool { return handlers()[name] != nil || specOf(name) != nil }
 
 // looksRun says whether a text begins like a command that matters.
-func (w *walker) looksRun(v value) bool {
-	if !strings.ContainsRune(v.s, ' ') || len(v.s) > 8000 {
+func (w *walker) looksRun(v arg.Word) bool {
+	if !strings.ContainsRune(v.Text, ' ') || len(v.Text) > 8000 {
 		return false
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(trimList(v.s)), " ")
+	first, _, _ := strings.Cut(strings.TrimSpace(trimList(v.Text)), " ")
 	return dangerousNames()[path.Base(first)]
 }
 

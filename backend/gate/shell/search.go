@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
 // find deletes, writes and runs by its expressions.
 func find(w *walker, c *cmd) (stream, bool) {
-	var paths []value
+	var paths []arg.Word
 	for _, a := range c.args {
-		if strings.HasPrefix(a.s, "-") || a.s == "(" || a.s == "!" {
-			if len(a.s) == 2 && strings.IndexByte("HLPOEXxds", a.s[1]) >= 0 {
+		if strings.HasPrefix(a.Text, "-") || a.Text == "(" || a.Text == "!" {
+			if len(a.Text) == 2 && strings.IndexByte("HLPOEXxds", a.Text[1]) >= 0 {
 				continue
 			}
 			break
@@ -23,7 +24,7 @@ func find(w *walker, c *cmd) (stream, bool) {
 	}
 	narrowed, partly := false, false
 	for _, a := range c.args {
-		switch a.s {
+		switch a.Text {
 		case "-type", "-maxdepth", "-not", "!", "-prune", "-newermt", "-links", "-xtype", "-group", "-nouser":
 			partly = true
 		case "-name", "-iname", "-path", "-regex", "-newer", "-mtime", "-mmin", "-size", "-empty", "-user", "-iregex", "-wholename", "-ipath", "-amin", "-atime", "-cmin", "-ctime", "-inum", "-samefile", "-perm":
@@ -31,14 +32,14 @@ func find(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: "find.lists"})
-	found := func() []value {
+	found := func() []arg.Word {
 		if len(paths) == 0 {
-			return []value{{s: ".", quoted: true}}
+			return []arg.Word{{Text: ".", Quoted: true}}
 		}
 		return paths
 	}
 	for i := 0; i < len(c.args); i++ {
-		s := c.args[i].s
+		s := c.args[i].Text
 		switch s {
 		case "-delete":
 			for _, p := range found() {
@@ -57,33 +58,33 @@ func find(w *walker, c *cmd) (stream, bool) {
 			}
 		case "-exec", "-execdir", "-ok", "-okdir":
 			end := i + 1
-			for end < len(c.args) && c.args[end].s != ";" && (c.args[end].s != "+" || c.args[end-1].s != "{}") {
+			for end < len(c.args) && c.args[end].Text != ";" && (c.args[end].Text != "+" || c.args[end-1].Text != "{}") {
 				end++
 			}
-			args := append([]value{}, c.args[i+1:end]...)
+			args := append([]arg.Word{}, c.args[i+1:end]...)
 			if len(args) == 0 {
 				continue
 			}
 			if s == "-ok" || s == "-okdir" {
 				w.simple(c, human.UnknownEffect, human.LowRisk, "interactive")
 			}
-			if args[0].s == "{}" {
-				w.unseen(value{s: unknown}, "find.command")
+			if args[0].Text == "{}" {
+				w.unseen(arg.Word{Text: arg.Unknown}, "find.command")
 				i = end
 				continue
 			}
 			for j := range args {
-				if args[j].s == "{}" {
+				if args[j].Text == "{}" {
 					p := found()[0]
-					args[j] = value{s: strings.TrimSuffix(p.s, "/") + "/" + "*", glob: true, quoted: true}
-					if narrowed || p.s == "." {
-						args[j].s = strings.TrimSuffix(p.s, "/") + "/" + unknown
+					args[j] = arg.Word{Text: strings.TrimSuffix(p.Text, "/") + "/" + "*", Glob: true, Quoted: true}
+					if narrowed || p.Text == "." {
+						args[j].Text = strings.TrimSuffix(p.Text, "/") + "/" + arg.Unknown
 					}
-				} else if strings.Contains(args[j].s, "{}") {
-					args[j].s = strings.ReplaceAll(args[j].s, "{}", "\"$_found\"")
+				} else if strings.Contains(args[j].Text, "{}") {
+					args[j].Text = strings.ReplaceAll(args[j].Text, "{}", "\"$_found\"")
 				}
 			}
-			if name := path.Base(args[0].s); !narrowed && (name == "rm" || name == "shred" || name == "unlink") {
+			if name := path.Base(args[0].Text); !narrowed && (name == "rm" || name == "shred" || name == "unlink") {
 				for _, p := range found() {
 					if w.wholly(p, partly) {
 						w.deleting(p, true, "find.deletes")
@@ -97,10 +98,10 @@ func find(w *walker, c *cmd) (stream, bool) {
 			i = end
 		}
 	}
-	out := stream{taint: madeHere}
+	out := stream{taint: arg.MadeHere}
 	for _, p := range found() {
 		if !narrowed && w.wholly(p, partly) {
-			out.all = p.s
+			out.all = p.Text
 		}
 	}
 	return handled(out)
@@ -111,23 +112,23 @@ var guardFiles = []string{"deskbell.db", "deskbell.db-wal", "deskbell.log", "sta
 	"receipt-keys.json", "stepup.key", "known_agents", "agent.key", "deskbell.sock", "phone.pem", "phones.json"}
 
 // findsGuard says whether a search below these paths comes to files of the gatekeeper's own folder, as far as the names it looks for say.
-func (w *walker) findsGuard(paths, args []value) bool {
-	if !slices.ContainsFunc(paths, func(p value) bool {
+func (w *walker) findsGuard(paths, args []arg.Word) bool {
+	if !slices.ContainsFunc(paths, func(p arg.Word) bool {
 		return slices.ContainsFunc(w.cwds(), func(cwd string) bool {
 			at, target := w.placeOf(p, cwd)
-			return at == gateSpot || w.holdsGuard(target, p.glob)
+			return at == gateSpot || w.holdsGuard(target, p.Glob)
 		})
 	}) {
 		return false
 	}
 	named := false
 	for i, a := range args[:max(len(args)-1, 0)] {
-		if a.s != "-name" && a.s != "-iname" {
+		if a.Text != "-name" && a.Text != "-iname" {
 			continue
 		}
 		named = true
-		pattern := strings.ToLower(args[i+1].s)
-		if strings.Contains(pattern, unknown) || slices.ContainsFunc(guardFiles, func(file string) bool { is, err := path.Match(pattern, file); return is || err != nil }) {
+		pattern := strings.ToLower(args[i+1].Text)
+		if strings.Contains(pattern, arg.Unknown) || slices.ContainsFunc(guardFiles, func(file string) bool { is, err := path.Match(pattern, file); return is || err != nil }) {
 			return true
 		}
 	}
@@ -135,30 +136,30 @@ func (w *walker) findsGuard(paths, args []value) bool {
 }
 
 // wholly says whether all that is under a path is more than may go: of a home or the root even what partly chooses from.
-func (w *walker) wholly(p value, partly bool) bool {
+func (w *walker) wholly(p arg.Word, partly bool) bool {
 	at, _ := w.placeOf(p, w.dir)
 	return at >= homeSpot || at == projectRoot && !partly
 }
 
 func fd(w *walker, c *cmd) (stream, bool) {
 	for i, a := range c.args {
-		switch a.s {
+		switch a.Text {
 		case "-x", "-X", "--exec", "--exec-batch":
-			var args []value
+			var args []arg.Word
 			for _, x := range c.args[i+1:] {
-				if x.s == ";" {
+				if x.Text == ";" {
 					break
 				}
-				x.s = strings.ReplaceAll(x.s, "{}", unknown)
+				x.Text = strings.ReplaceAll(x.Text, "{}", arg.Unknown)
 				args = append(args, x)
 			}
-			if len(args) > 0 && !strings.Contains(joined(args).s, unknown) {
-				args = append(args, value{s: unknown, quoted: true})
+			if len(args) > 0 && !strings.Contains(arg.Joined(args).Text, arg.Unknown) {
+				args = append(args, arg.Word{Text: arg.Unknown, Quoted: true})
 			}
 			w.harmless(c)
 			return handled(w.run(args, stream{}))
 		}
-		if text, ok := strings.CutPrefix(a.s, "--exec="); ok {
+		if text, ok := strings.CutPrefix(a.Text, "--exec="); ok {
 			return handled(w.script(text, "sh", nil, stream{}))
 		}
 	}
@@ -171,9 +172,9 @@ func fzf(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("--bind --preview -q --query -d --delimiter -f --filter --header --history --expect"), false, false)
 	for i, a := range c.args {
 		bind := ""
-		if a.s == "--bind" && i+1 < len(c.args) {
-			bind = c.args[i+1].s
-		} else if v, ok := strings.CutPrefix(a.s, "--bind="); ok {
+		if a.Text == "--bind" && i+1 < len(c.args) {
+			bind = c.args[i+1].Text
+		} else if v, ok := strings.CutPrefix(a.Text, "--bind="); ok {
 			bind = v
 		}
 		for _, action := range []string{"execute", "become", "reload", "preview"} {
@@ -194,15 +195,15 @@ func fzf(w *walker, c *cmd) (stream, bool) {
 				w.script(strings.ReplaceAll(text, "{}", "\"$_chosen\""), "sh", nil, stream{})
 			}
 		}
-		if v, ok := strings.CutPrefix(a.s, "--preview="); ok {
+		if v, ok := strings.CutPrefix(a.Text, "--preview="); ok {
 			w.script(strings.ReplaceAll(v, "{}", "\"$_chosen\""), "sh", nil, stream{})
 		}
 	}
-	if v, ok := o.flags["--preview"]; ok && v.s != "" {
-		w.script(strings.ReplaceAll(v.s, "{}", "\"$_chosen\""), "sh", nil, stream{})
+	if v, ok := o.flags["--preview"]; ok && v.Text != "" {
+		w.script(strings.ReplaceAll(v.Text, "{}", "\"$_chosen\""), "sh", nil, stream{})
 	}
 	if o.has("--listen-unsafe") {
 		w.simple(c, human.SecurityWeakening, human.HighRisk, "listens")
 	}
-	return handled(stream{taint: c.in.taint | madeHere})
+	return handled(stream{taint: c.in.taint | arg.MadeHere})
 }

@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -109,10 +110,10 @@ func Lower(script string, at Place) []human.Effect {
 // LowerArgs is Lower for a program that is started with exact arguments, without a shell.
 func LowerArgs(args []string, at Place) []human.Effect {
 	w := newWalker(at)
-	vs := make([]value, len(args))
+	vs := make([]arg.Word, len(args))
 	for i, a := range args {
-		vs[i] = known(a)
-		if strings.Contains(a, unknown) {
+		vs[i] = arg.Known(a)
+		if strings.Contains(a, arg.Unknown) {
 			w.opaque("shell.unreadable", "thing_no_argument")
 			return w.done()
 		}
@@ -123,12 +124,12 @@ func LowerArgs(args []string, at Place) []human.Effect {
 
 // file is the path that a tool was given: what some programs take for their input or output, or a system for no file at
 // all, is a file's name here.
-func file(path string) value {
+func file(path string) arg.Word {
 	switch path {
 	case "-", "NUL", "nul":
 		path = "./" + path
 	}
-	return known(path)
+	return arg.Known(path)
 }
 
 // Writing returns the effects of a tool that writes a file, the same as those of a command that would.
@@ -166,7 +167,7 @@ func Deleting(path string, recursive bool, at Place) []human.Effect {
 // Code returns the effects of code in a programming language: python, javascript, ruby, perl, php, lua, r.
 func Code(language, code string, at Place) []human.Effect {
 	w := newWalker(at)
-	w.code(language, value{s: code, quoted: true})
+	w.code(language, arg.Word{Text: code, Quoted: true})
 	return w.done()
 }
 
@@ -180,7 +181,7 @@ type walker struct {
 	start     string // the folder at the beginning
 	guard     string // the gatekeeper's own folder
 	otherRepo bool   // a variable tells git to work on another repository
-	aliases   map[string]value
+	aliases   map[string]arg.Word
 	files     map[string]stream
 	sinks     map[string][]*syntax.Stmt // what stands in >( ), by its name
 
@@ -196,16 +197,16 @@ type walker struct {
 	did       int // how many effects there were that do more than look
 	ranCode   int // how often code was run that a script does not show
 	spent     bool
-	divided   bool     // some name may stand for one thing or another
-	choices   *choices // of the statement that is gone through
-	frames    []*frame // the loops and functions that it is in
-	doubts    int      // how many branches it is in that may not run
-	traps     []value  // what runs on the way, or at the end
-	otherHost string   // set while what is gone through runs on another machine
-	secrets   int      // how often a secret was read
-	unsure    bool     // what is gone through may be no command at all: what is not known of it is not noted
-	parts     *parts   // where they are asked for
-	node      *Node    // likewise: the step that is gone through
+	divided   bool       // some name may stand for one thing or another
+	choices   *choices   // of the statement that is gone through
+	frames    []*frame   // the loops and functions that it is in
+	doubts    int        // how many branches it is in that may not run
+	traps     []arg.Word // what runs on the way, or at the end
+	otherHost string     // set while what is gone through runs on another machine
+	secrets   int        // how often a secret was read
+	unsure    bool       // what is gone through may be no command at all: what is not known of it is not noted
+	parts     *parts     // where they are asked for
+	node      *Node      // likewise: the step that is gone through
 	nodes     int
 	own       bool              // the command that begins is a part of its own
 	api       []address         // where Deskbell's own API may be, once it was looked for
@@ -221,10 +222,10 @@ func newWalker(at Place) *walker {
 	w := &walker{
 		home: at.Home, root: at.Root, state: state{dir: at.Cwd, vars: map[string]variable{}, funcs: map[string][]*syntax.Stmt{}}, start: at.Cwd, guard: at.Guard, evidence: at.Evidence, world: WorldOf(at.Evidence), watcher: at.Watcher,
 		files: map[string]stream{}, seen: map[human.Effect]bool{},
-		aliases: map[string]value{},
+		aliases: map[string]arg.Word{},
 	}
 	if onDrive(w.guard) {
-		w.guard = winPath(w.guard).s
+		w.guard = winPath(w.guard).Text
 	}
 	if w.home == "" {
 		w.home = "/home/user"
@@ -410,7 +411,7 @@ func endHeredocs(text string) string {
 var zshQualifiers = lazy.Pattern(`\([\w.^@/*=,-]*?[e+]([^\w\s)(][^()]*(?:\([^()]*\)[^()]*)*)\)`)
 
 // script goes through the text of a shell script, with its arguments and what it reads.
-func (w *walker) script(text, dialect string, params []value, in stream) stream {
+func (w *walker) script(text, dialect string, params []arg.Word, in stream) stream {
 	if len(text) > MaxScript {
 		w.opaque("shell.too_much", "thing_too_large")
 		return stream{}
@@ -423,10 +424,10 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 		w.opaque("shell.too_much", "thing_too_large")
 		return stream{}
 	}
-	if strings.Contains(text, unknown) {
+	if strings.Contains(text, arg.Unknown) {
 		// The parts that are not known could be any command.
-		w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: clip(strings.ReplaceAll(text, unknown, "…")), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.built_command"})
-		text = strings.ReplaceAll(text, unknown, "${_unknown}")
+		w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: clip(strings.ReplaceAll(text, arg.Unknown, "…")), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.built_command"})
+		text = strings.ReplaceAll(text, arg.Unknown, "${_unknown}")
 	}
 	text = strings.ToValidUTF8(text, "\ufffd") // the parser takes nothing else; a shell does not mind
 	lang := syntax.LangBash
@@ -465,7 +466,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 	}
 	old, there := w.vars[parameters]
 	if params != nil {
-		w.vars[parameters] = variable{may: []value{array(params)}}
+		w.vars[parameters] = variable{may: []arg.Word{arg.Array(params)}}
 	}
 	out := w.stmts(file.Stmts, in)
 	if params != nil {
@@ -550,13 +551,13 @@ func (w *walker) salvage(text string) {
 		if err != nil {
 			words := strings.FieldsFunc(l, func(r rune) bool { return strings.ContainsRune(" \t'\"|", r) })
 			if len(words) > 0 {
-				vs := make([]value, len(words))
+				vs := make([]arg.Word, len(words))
 				for i, x := range words {
-					vs[i] = known(x)
+					vs[i] = arg.Known(x)
 				}
 				w.run(vs, stream{})
 				for i := 1; i < len(vs); i++ {
-					if dangerousNames()[vs[i].s] {
+					if dangerousNames()[vs[i].Text] {
 						w.run(vs[i:], stream{})
 						break
 					}
@@ -607,39 +608,39 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) stream {
 
 // oneWay goes through a statement with the values that are tried now.
 func (w *walker) oneWay(s *syntax.Stmt, in stream) stream {
-	outTo, hasOut, appends := value{}, false, false
+	outTo, hasOut, appends := arg.Word{}, false, false
 	for _, r := range s.Redirs {
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			v := w.heredoc(r)
-			in = stream{text: v.s, known: v.known(), taint: v.taint, open: true}
+			in = stream{text: v.Text, known: v.Known(), taint: v.Taint, open: true}
 			if in.taint == 0 && !in.known {
-				in.taint = madeHere
+				in.taint = arg.MadeHere
 			}
 		case syntax.WordHdoc:
 			v := w.single(r.Word)
-			in = stream{text: v.s + "\n", known: v.known(), taint: v.taint, open: true}
+			in = stream{text: v.Text + "\n", known: v.Known(), taint: v.Taint, open: true}
 		case syntax.DplIn, syntax.DplOut:
 			v := w.single(r.Word)
-			if s := strings.TrimSuffix(v.s, "-"); s != "" && strings.Trim(s, "0123456789") != "" {
+			if s := strings.TrimSuffix(v.Text, "-"); s != "" && strings.Trim(s, "0123456789") != "" {
 				outTo, hasOut = v, true // >&file
 			}
 		case syntax.RdrIn:
 			v := w.single(r.Word)
 			if f, ok := w.file(v); ok {
 				in = f
-			} else if v.s == "/dev/null" {
+			} else if v.Text == "/dev/null" {
 				in = stream{known: true, open: true}
 			} else {
-				in = stream{open: true, taint: w.reading(v, "shell.redirect_in"), remote: isSocket(v.s)}
+				in = stream{open: true, taint: w.reading(v, "shell.redirect_in"), remote: isSocket(v.Text)}
 				if in.remote {
-					in.taint |= fromNetwork
+					in.taint |= arg.FromNetwork
 				}
 			}
 		case syntax.RdrInOut:
 			v := w.single(r.Word)
 			w.writing(v, "shell.redirect")
-			in = stream{open: true, taint: fromFile, remote: isSocket(v.s)}
+			in = stream{open: true, taint: arg.FromFile, remote: isSocket(v.Text)}
 		default:
 			v := w.single(r.Word)
 			if r.N == nil || r.N.Value == "1" {
@@ -660,17 +661,17 @@ func (w *walker) oneWay(s *syntax.Stmt, in stream) stream {
 		case appends:
 			w.writing(outTo, "shell.redirect")
 			out = w.appended(outTo, out)
-		case out.known && strings.TrimSpace(out.text) == "" && out.taint&fromFile == 0:
+		case out.known && strings.TrimSpace(out.text) == "" && out.taint&arg.FromFile == 0:
 			w.emptying(outTo, "shell.redirect_empties")
 		default:
 			w.replacing(outTo, "shell.redirect")
 		}
-		if out.taint&fromSecret != 0 && (strings.HasPrefix(outTo.s, "/dev/tcp/") || strings.HasPrefix(outTo.s, "/dev/udp/")) {
-			w.leak(outTo.shown())
+		if out.taint&arg.FromSecret != 0 && (strings.HasPrefix(outTo.Text, "/dev/tcp/") || strings.HasPrefix(outTo.Text, "/dev/udp/")) {
+			w.leak(outTo.Shown())
 		}
-		if out.taint&(fromNetwork|fromSecret|fromDecoder) != 0 || out.known {
+		if out.taint&(arg.FromNetwork|arg.FromSecret|arg.FromDecoder) != 0 || out.known {
 			out.open = true
-			w.given(outTo.s, out)
+			w.given(outTo.Text, out)
 		}
 		w.keep(outTo, out)
 		out = stream{known: true, open: true}
@@ -679,9 +680,9 @@ func (w *walker) oneWay(s *syntax.Stmt, in stream) stream {
 }
 
 // givesShell notes a shell that talks to the network: whoever is at the other end runs what they like.
-func (w *walker) givesShell(s *syntax.Stmt, in stream, to value) {
+func (w *walker) givesShell(s *syntax.Stmt, in stream, to arg.Word) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 || !in.remote && !isSocket(to.s) {
+	if !ok || len(call.Args) == 0 || !in.remote && !isSocket(to.Text) {
 		return
 	}
 	if name := path.Base(call.Args[0].Lit()); shells()[name] || languages[name] != "" {
@@ -694,8 +695,8 @@ func isSocket(s string) bool {
 }
 
 // keep remembers what a file of this script was given, for when it is run.
-func (w *walker) keep(v value, s stream) {
-	if abs, ok := w.resolve(v, w.dir); ok && v.known() && len(w.files) < 200 {
+func (w *walker) keep(v arg.Word, s stream) {
+	if abs, ok := w.resolve(v, w.dir); ok && v.Known() && len(w.files) < 200 {
 		old := w.files[abs]
 		s.taint |= old.taint
 		s.open = true
@@ -706,7 +707,7 @@ func (w *walker) keep(v value, s stream) {
 }
 
 // appended is what a file holds once s is written to its end. What it held before is known only where this script wrote it.
-func (w *walker) appended(v value, s stream) stream {
+func (w *walker) appended(v arg.Word, s stream) stream {
 	if old, ok := w.file(v); ok {
 		return join(old, s, true)
 	}
@@ -714,11 +715,11 @@ func (w *walker) appended(v value, s stream) stream {
 }
 
 // edited notes that a file is no longer what evidence may know of it, but changed by a text.
-func (w *walker) edited(v, by value) {
-	w.keep(v, stream{text: by.s, taint: madeHere | by.taint, edited: true})
+func (w *walker) edited(v, by arg.Word) {
+	w.keep(v, stream{text: by.Text, taint: arg.MadeHere | by.Taint, edited: true})
 }
 
-func (w *walker) file(v value) (stream, bool) {
+func (w *walker) file(v arg.Word) (stream, bool) {
 	abs, ok := w.resolve(v, w.dir)
 	if !ok {
 		return stream{}, false
@@ -951,20 +952,20 @@ func (w *walker) forLoop(c *syntax.ForClause, in stream) stream {
 		out.known = false
 		return out
 	}
-	var items []value
+	var items []arg.Word
 	for _, word := range iter.Items {
 		items = append(items, w.fields(word)...)
 	}
 	if len(iter.Items) == 0 {
-		if all, ok := w.lookup(parameters); ok && !all.open {
-			items = all.list
+		if all, ok := w.lookup(parameters); ok && !all.Open {
+			items = all.List
 		} else {
-			items = []value{{s: unknown, taint: all.taint}}
+			items = []arg.Word{{Text: arg.Unknown, Taint: all.Taint}}
 		}
 	}
 	var any variable
 	for _, v := range items {
-		v.quoted = false
+		v.Quoted = false
 		any.may = addValue(any.may, v)
 	}
 	if len(any.may) == 0 {

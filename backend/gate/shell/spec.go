@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -278,28 +279,28 @@ func parseRuns(words []string) (s effectSpec, err error) {
 
 // options are the arguments of a command, told apart.
 type options struct {
-	flags map[string]value // each option with its last value, under every spelling it may be asked for
-	again []option         // values of options that were given before
-	words []value          // what is no option
-	piped bool             // something comes by a pipe
-	open  bool             // some argument is not known, and could be an option
-	after []value          // what follows --
+	flags map[string]arg.Word // each option with its last value, under every spelling it may be asked for
+	again []option            // values of options that were given before
+	words []arg.Word          // what is no option
+	piped bool                // something comes by a pipe
+	open  bool                // some argument is not known, and could be an option
+	after []arg.Word          // what follows --
 }
 
 type option struct {
 	name string
-	v    value
+	v    arg.Word
 }
 
-func (o *options) put(name string, v value) {
-	if old := o.flags[name]; old.s != "" {
+func (o *options) put(name string, v arg.Word) {
+	if old := o.flags[name]; old.Text != "" {
 		o.again = append(o.again, option{name, old})
 	}
 	o.flags[name] = v
 }
 
 // values are those of options "a|b", in no order.
-func (o *options) values(alternatives string) (all []value) {
+func (o *options) values(alternatives string) (all []arg.Word) {
 	for name := range strings.SplitSeq(alternatives, "|") {
 		name, v := o.given(name)
 		for _, x := range o.again {
@@ -307,7 +308,7 @@ func (o *options) values(alternatives string) (all []value) {
 				all = append(all, x.v)
 			}
 		}
-		if v.s != "" {
+		if v.Text != "" {
 			all = append(all, v)
 		}
 	}
@@ -315,7 +316,7 @@ func (o *options) values(alternatives string) (all []value) {
 }
 
 // given is an option as it was written, and its value: GNU and git take any beginning of a long one that is enough to tell it by.
-func (o *options) given(name string) (string, value) {
+func (o *options) given(name string) (string, arg.Word) {
 	if v, ok := o.flags[name]; ok {
 		return name, v
 	}
@@ -326,7 +327,7 @@ func (o *options) given(name string) (string, value) {
 			}
 		}
 	}
-	return "", value{}
+	return "", arg.Word{}
 }
 
 func (o *options) has(names ...string) bool {
@@ -343,7 +344,7 @@ func (o *options) any(alternatives string) bool {
 	alternatives, want, valued := cutValue(alternatives)
 	for _, n := range strings.Split(alternatives, "|") {
 		name, v := o.given(n)
-		if name != "" && (!valued || !v.known() || isOne(v.s, want)) {
+		if name != "" && (!valued || !v.Known() || isOne(v.Text, want)) {
 			return true
 		}
 	}
@@ -360,11 +361,11 @@ func cutValue(s string) (names, want string, ok bool) {
 }
 
 // parse tells options from words. stop ends at the first word, as wrappers do.
-func parse(args []value, values map[string]bool, long, stop bool) (o options, rest []value) {
-	o.flags = make(map[string]value, len(args))
+func parse(args []arg.Word, values map[string]bool, long, stop bool) (o options, rest []arg.Word) {
+	o.flags = make(map[string]arg.Word, len(args))
 	for i := 0; i < len(args); i++ {
 		a := args[i]
-		s := a.s
+		s := a.Text
 		switch {
 		case s == "--":
 			o.after = args[i+1:]
@@ -375,8 +376,8 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 			return o, nil
 		case len(s) > 2 && s[:2] == "--":
 			name, val, eq := strings.Cut(s, "=")
-			v := value{s: val, taint: a.taint, quoted: true}
-			if !eq && (values[name] || (values["all"] || longText()[name]) && i+1 < len(args) && !strings.HasPrefix(args[i+1].s, "-")) && i+1 < len(args) {
+			v := arg.Word{Text: val, Taint: a.Taint, Quoted: true}
+			if !eq && (values[name] || (values["all"] || longText()[name]) && i+1 < len(args) && !strings.HasPrefix(args[i+1].Text, "-")) && i+1 < len(args) {
 				i++
 				v = args[i]
 			}
@@ -384,7 +385,7 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 		case len(s) > 1 && (s[0] == '-' || s[0] == '+') && s != "-":
 			if long || s[0] == '+' {
 				name, val, eq := strings.Cut(s, "=")
-				v := value{s: val, taint: a.taint, quoted: true}
+				v := arg.Word{Text: val, Taint: a.Taint, Quoted: true}
 				if !eq && values[name] && i+1 < len(args) {
 					i++
 					v = args[i]
@@ -405,23 +406,23 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 				continue
 			}
 			if _, ok := o.flags[s]; !ok {
-				o.flags[s] = value{}
+				o.flags[s] = arg.Word{}
 			}
 			if name, val, eq := strings.Cut(s, "="); eq && len(name) > 2 {
-				o.put(name, value{s: val, taint: a.taint, quoted: true})
+				o.put(name, arg.Word{Text: val, Taint: a.Taint, Quoted: true})
 			}
 			for j := 1; j < len(s); j++ {
 				name := "-" + string(s[j])
 				if !values[name] {
 					if _, ok := o.flags[name]; !ok {
-						o.flags[name] = value{}
+						o.flags[name] = arg.Word{}
 					}
 					if s[j] == '=' {
 						break
 					}
 					continue
 				}
-				v := value{s: strings.TrimPrefix(s[j+1:], "="), taint: a.taint, quoted: true}
+				v := arg.Word{Text: strings.TrimPrefix(s[j+1:], "="), Taint: a.Taint, Quoted: true}
 				if j+1 == len(s) && i+1 < len(args) {
 					i++
 					v = args[i]
@@ -433,7 +434,7 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 			if stop {
 				return o, args[i:]
 			}
-			if strings.HasPrefix(s, unknown) && !a.quoted {
+			if strings.HasPrefix(s, arg.Unknown) && !a.Quoted {
 				o.open = true
 			}
 			o.words = append(o.words, a)
@@ -477,10 +478,10 @@ func (r *rule) matches(o *options, action string) bool {
 }
 
 // meets says whether a command's words are those of the rule.
-func (r *rule) meets(words []value, action string) bool {
+func (r *rule) meets(words []arg.Word, action string) bool {
 	if !r.any {
 		for i, want := range r.words {
-			if i >= len(words) || !isOne(words[i].s, want) {
+			if i >= len(words) || !isOne(words[i].Text, want) {
 				return false
 			}
 		}
@@ -491,14 +492,14 @@ func (r *rule) meets(words []value, action string) bool {
 	case action == "last" && len(words) > 0:
 		words = words[len(words)-1:]
 	case action == "rest" && len(words) > 0:
-		if s := words[0].s; (s == "alpha" || s == "beta") && len(words) > 1 {
+		if s := words[0].Text; (s == "alpha" || s == "beta") && len(words) > 1 {
 			words = words[1:]
 		}
 		words = words[1:]
 	}
 	i := 0
 	for _, v := range words {
-		if i < len(r.words) && isOne(v.s, r.words[i]) {
+		if i < len(r.words) && isOne(v.Text, r.words[i]) {
 			i++
 		}
 	}
@@ -532,13 +533,13 @@ func (o *options) exact(alternatives string) bool {
 			continue
 		}
 		if !valued {
-			if v.s == "false" || v.s == "none" {
+			if v.Text == "false" || v.Text == "none" {
 				continue // --dry-run=none
 			}
 			return true
 		}
 		for _, x := range strings.Split(want, "|") {
-			if v.s == x {
+			if v.Text == x {
 				return true
 			}
 		}
@@ -562,21 +563,21 @@ func isOne(s, alternatives string) bool {
 }
 
 // hasText says whether one of the texts stands in a word; one that is not known may hold any, where that is asked.
-func hasText(words []value, alternatives string, may bool) bool {
+func hasText(words []arg.Word, alternatives string, may bool) bool {
 	for _, one := range strings.Split(alternatives, "|") {
 		for _, v := range words {
 			switch {
-			case may && !v.known():
+			case may && !v.Known():
 				return true
 			case len(one) > 1 && one[0] == '=':
-				if v.s == one[1:] {
+				if v.Text == one[1:] {
 					return true
 				}
 			case strings.HasPrefix(one, "^"):
-				if strings.HasPrefix(v.s, one[1:]) {
+				if strings.HasPrefix(v.Text, one[1:]) {
 					return true
 				}
-			case strings.Contains(v.s, one):
+			case strings.Contains(v.Text, one):
 				return true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -14,10 +15,10 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 	case "screen":
 		_, rest := parse(args, lazy.Words("-S -c -e -h -p -s -t -T -Logfile"), false, true)
 		for i, a := range args {
-			if a.s == "-X" {
+			if a.Text == "-X" {
 				rest = args[i+1:]
 				for j, x := range rest {
-					if x.s == "stuff" || x.s == "exec" || x.s == "eval" || x.s == "screen" {
+					if x.Text == "stuff" || x.Text == "exec" || x.Text == "eval" || x.Text == "screen" {
 						w.typed(rest[j+1:])
 					}
 				}
@@ -30,10 +31,10 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 	default: // tmux, byobu
 		_, rest := parse(args, lazy.Words("-c -f -L -S -T"), false, true)
 		for len(rest) > 0 {
-			sub := rest[0].s
+			sub := rest[0].Text
 			end := len(rest)
 			for i, a := range rest {
-				if a.s == ";" || a.s == `\;` {
+				if a.Text == ";" || a.Text == `\;` {
 					end = i
 					break
 				}
@@ -48,10 +49,10 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 				_, words := parse(one, lazy.Words("-t -s -n -c -x -y -e -F -l -p -w -T"), false, true)
 				if len(words) == 1 || strings.HasPrefix(sub, "if") {
 					for _, x := range words {
-						w.script(x.s, "sh", nil, stream{})
+						w.script(x.Text, "sh", nil, stream{})
 					}
 				} else if len(words) > 0 {
-					w.script(joined(words).s, "sh", nil, stream{})
+					w.script(arg.Joined(words).Text, "sh", nil, stream{})
 				}
 			}
 		}
@@ -60,16 +61,16 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 }
 
 // typed is text that is typed into a terminal, names of keys in between.
-func (w *walker) typed(keys []value) {
+func (w *walker) typed(keys []arg.Word) {
 	var b strings.Builder
 	for _, k := range keys {
-		switch k.s {
+		switch k.Text {
 		case "Enter", "C-m", "C-j", "KPEnter", "Escape":
 			b.WriteByte('\n')
 		case "Space":
 			b.WriteByte(' ')
 		default:
-			text := strings.NewReplacer("^M", "\n", `\n`, "\n", `\015`, "\n", `\r`, "\n").Replace(k.s)
+			text := strings.NewReplacer("^M", "\n", `\n`, "\n", `\015`, "\n", `\r`, "\n").Replace(k.Text)
 			if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") && strings.ContainsAny(text, " -") {
 				b.WriteByte(' ')
 			}
@@ -86,12 +87,12 @@ func editor(w *walker, c *cmd) (stream, bool) {
 	for i, a := range c.args {
 		text := ""
 		switch {
-		case (a.s == "-c" || a.s == "--cmd" || a.s == "--eval" || a.s == "-eval" || a.s == "--execute") && i+1 < len(c.args):
-			text = c.args[i+1].s
-		case strings.HasPrefix(a.s, "+") && len(a.s) > 1:
-			text = a.s[1:]
-		case strings.HasPrefix(a.s, "-c") && len(a.s) > 2, strings.HasPrefix(a.s, "--cmd="):
-			text = a.s[2:]
+		case (a.Text == "-c" || a.Text == "--cmd" || a.Text == "--eval" || a.Text == "-eval" || a.Text == "--execute") && i+1 < len(c.args):
+			text = c.args[i+1].Text
+		case strings.HasPrefix(a.Text, "+") && len(a.Text) > 1:
+			text = a.Text[1:]
+		case strings.HasPrefix(a.Text, "-c") && len(a.Text) > 2, strings.HasPrefix(a.Text, "--cmd="):
+			text = a.Text[2:]
 		default:
 			continue
 		}
@@ -116,20 +117,20 @@ var quietVim = lazy.Set("q q! qa qa! quit set version messages normal nohl synta
 // mongo judges the JavaScript that a client of MongoDB is given.
 func mongo(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, specOf("mongosh").values, false, false)
-	var texts []value
+	var texts []arg.Word
 	for i, a := range c.args {
-		if a.s == "--eval" && i+1 < len(c.args) {
+		if a.Text == "--eval" && i+1 < len(c.args) {
 			texts = append(texts, c.args[i+1])
-		} else if v, ok := strings.CutPrefix(a.s, "--eval="); ok {
-			texts = append(texts, value{s: v, taint: a.taint})
+		} else if v, ok := strings.CutPrefix(a.Text, "--eval="); ok {
+			texts = append(texts, arg.Word{Text: v, Taint: a.Taint})
 		}
 	}
 	if len(texts) == 0 && c.in.open && c.in.known {
-		texts = append(texts, value{s: c.in.text, taint: c.in.taint})
+		texts = append(texts, arg.Word{Text: c.in.text, Taint: c.in.taint})
 	}
 	files := o.has("-f", "--file")
 	for _, f := range o.words {
-		files = files || strings.HasSuffix(f.s, ".js") || strings.HasSuffix(f.s, ".mongodb")
+		files = files || strings.HasSuffix(f.Text, ".js") || strings.HasSuffix(f.Text, ".mongodb")
 	}
 	if len(texts) == 0 || files {
 		return stream{}, false
@@ -141,23 +142,23 @@ func mongo(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	for _, t := range texts {
-		if !t.known() {
+		if !t.Known() {
 			raise(human.HighRisk)
 		}
-		if mongoLoses.MatchString(t.s) {
+		if mongoLoses.MatchString(t.Text) {
 			raise(human.HighRisk)
 		}
-		for _, m := range mongoCalls.FindAllStringSubmatch(t.s, 100) {
+		for _, m := range mongoCalls.FindAllStringSubmatch(t.Text, 100) {
 			if !mongoLooks()[m[1]] {
 				raise(human.MediumRisk)
 			}
 		}
-		if evaluatesIn("javascript", t.s) != "" || runsCommands.MatchString(t.s) || strings.Contains(t.s, "load(") {
+		if evaluatesIn("javascript", t.Text) != "" || runsCommands.MatchString(t.Text) || strings.Contains(t.Text, "load(") {
 			w.code("javascript", t)
 		}
 	}
 	e := verbDefaults[human.DatabaseEffect]
-	e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.DatabaseEffect, risk, "mongosh.eval", clip(joined(texts).shown()), human.Likely
+	e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.DatabaseEffect, risk, "mongosh.eval", clip(arg.Joined(texts).Shown()), human.Likely
 	switch risk {
 	case human.HighRisk:
 		e.Reversibility = human.Irreversible
@@ -165,7 +166,7 @@ func mongo(w *walker, c *cmd) (stream, bool) {
 		e.Reversibility, e.Blast = human.Reversible, human.FileBlast
 	}
 	w.emit(e)
-	return handled(stream{taint: madeHere})
+	return handled(stream{taint: arg.MadeHere})
 }
 
 var (

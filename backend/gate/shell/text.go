@@ -8,68 +8,69 @@ import (
 	"mvdan.cc/sh/v3/expand"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 )
 
 func echo(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	args := c.args
-	for len(args) > 0 && len(args[0].s) > 1 && args[0].s[0] == '-' && strings.Trim(args[0].s[1:], "neE") == "" {
+	for len(args) > 0 && len(args[0].Text) > 1 && args[0].Text[0] == '-' && strings.Trim(args[0].Text[1:], "neE") == "" {
 		args = args[1:]
 	}
-	v := joined(args)
-	text := v.s
+	v := arg.Joined(args)
+	text := v.Text
 	if strings.Contains(text, `\`) {
-		if t, _, err := expand.Format(nil, strings.ReplaceAll(text, "%", "%%"), nil); err == nil && len(args) < len(c.args) && strings.Contains(c.args[0].s, "e") {
+		if t, _, err := expand.Format(nil, strings.ReplaceAll(text, "%", "%%"), nil); err == nil && len(args) < len(c.args) && strings.Contains(c.args[0].Text, "e") {
 			text = t
 		}
 	}
-	return handled(stream{text: text + "\n", known: v.known(), taint: v.taint})
+	return handled(stream{text: text + "\n", known: v.Known(), taint: v.Taint})
 }
 
 func printf(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	args := c.args
-	if len(args) > 1 && args[0].s == "-v" {
-		w.arithText(args[1].s)
+	if len(args) > 1 && args[0].Text == "-v" {
+		w.arithText(args[1].Text)
 		out, _ := printf(w, &cmd{name: c.name, args: args[2:], in: c.in})
-		a := textAssign(value{s: args[1].s})
-		if a.naked, a.v = false, (value{s: unknown, taint: out.taint}); out.known {
-			a.v.s = out.text
+		a := textAssign(arg.Word{Text: args[1].Text})
+		if a.naked, a.v = false, (arg.Word{Text: arg.Unknown, Taint: out.taint}); out.known {
+			a.v.Text = out.text
 		}
 		w.give(a)
 		return handled(stream{known: true})
 	}
-	if len(args) > 0 && args[0].s == "--" {
+	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]
 	}
 	if len(args) == 0 {
 		return handled(stream{known: true})
 	}
-	if strings.ContainsAny(args[0].s, "dioxXu") {
+	if strings.ContainsAny(args[0].Text, "dioxXu") {
 		for _, a := range args[1:] {
-			if strings.ContainsRune(a.s, '[') { // a number may be an array's element, by an index that runs
-				w.arithText(a.s)
+			if strings.ContainsRune(a.Text, '[') { // a number may be an array's element, by an index that runs
+				w.arithText(a.Text)
 			}
 		}
 	}
-	all := joined(args)
-	if !all.known() {
-		return handled(stream{text: all.s, taint: all.taint})
+	all := arg.Joined(args)
+	if !all.Known() {
+		return handled(stream{text: all.Text, taint: all.Taint})
 	}
-	text, n, err := expand.Format(nil, args[0].s, texts(args[1:]))
-	if err != nil || strings.Contains(text, unknown) {
-		return handled(stream{text: all.s, taint: all.taint | madeHere})
+	text, n, err := expand.Format(nil, args[0].Text, arg.Texts(args[1:]))
+	if err != nil || strings.Contains(text, arg.Unknown) {
+		return handled(stream{text: all.Text, taint: all.Taint | arg.MadeHere})
 	}
 	if n > 0 && len(args)-1 > n { // the format is used again for what is left
 		for rest := args[1+n:]; len(rest) > 0 && len(text) < maxValue; rest = rest[min(n, len(rest)):] {
-			t, _, err := expand.Format(nil, args[0].s, texts(rest))
+			t, _, err := expand.Format(nil, args[0].Text, arg.Texts(rest))
 			if err != nil {
 				break
 			}
 			text += t
 		}
 	}
-	return handled(stream{text: text, known: true, taint: all.taint})
+	return handled(stream{text: text, known: true, taint: all.Taint})
 }
 
 func cat(w *walker, c *cmd) (stream, bool) {
@@ -80,10 +81,10 @@ func cat(w *walker, c *cmd) (stream, bool) {
 		out = c.in
 	}
 	for _, v := range o.words {
-		if v.s == "/dev/null" {
+		if v.Text == "/dev/null" {
 			continue
 		}
-		if v.s == "-" || v.s == "/dev/stdin" {
+		if v.Text == "-" || v.Text == "/dev/stdin" {
 			out = join(out, c.in, true)
 			continue
 		}
@@ -122,7 +123,7 @@ func decode(w *walker, c *cmd) (stream, bool) {
 	if !decoding {
 		return handled(stream{taint: c.in.taint})
 	}
-	out := stream{taint: c.in.taint | fromDecoder}
+	out := stream{taint: c.in.taint | arg.FromDecoder}
 	if c.in.known {
 		text := strings.Join(strings.Fields(c.in.text), "")
 		var raw []byte
@@ -137,7 +138,7 @@ func decode(w *walker, c *cmd) (stream, bool) {
 		default:
 			return handled(out)
 		}
-		if err == nil && !strings.Contains(string(raw), unknown) {
+		if err == nil && !strings.Contains(string(raw), arg.Unknown) {
 			out.text, out.known = string(raw), true
 		}
 	}
@@ -147,7 +148,7 @@ func decode(w *walker, c *cmd) (stream, bool) {
 func reverse(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	if !c.in.known || len(c.args) > 0 {
-		return handled(stream{taint: c.in.taint | fromDecoder})
+		return handled(stream{taint: c.in.taint | arg.FromDecoder})
 	}
 	lines := strings.Split(c.in.text, "\n")
 	for i, l := range lines {
@@ -157,12 +158,12 @@ func reverse(w *walker, c *cmd) (stream, bool) {
 		}
 		lines[i] = string(r)
 	}
-	return handled(stream{text: strings.Join(lines, "\n"), known: true, taint: c.in.taint | fromDecoder})
+	return handled(stream{text: strings.Join(lines, "\n"), known: true, taint: c.in.taint | arg.FromDecoder})
 }
 
 func translate(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
-	return handled(stream{taint: c.in.taint | fromDecoder})
+	return handled(stream{taint: c.in.taint | arg.FromDecoder})
 }
 
 func tee(w *walker, c *cmd) (stream, bool) {
@@ -179,8 +180,8 @@ func tee(w *walker, c *cmd) (stream, bool) {
 		default:
 			w.replacing(v, "tee.writes")
 		}
-		if in.taint&(fromNetwork|fromSecret|fromDecoder) != 0 || in.known {
-			w.given(v.s, in)
+		if in.taint&(arg.FromNetwork|arg.FromSecret|arg.FromDecoder) != 0 || in.known {
+			w.given(v.Text, in)
 		}
 		w.keep(v, in)
 	}
@@ -189,14 +190,14 @@ func tee(w *walker, c *cmd) (stream, bool) {
 
 func printenv(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
-	var t taint
-	if len(c.args) == 0 || c.args[0].s == "-p" {
-		t = fromSecret
+	var t arg.Taint
+	if len(c.args) == 0 || c.args[0].Text == "-p" {
+		t = arg.FromSecret
 	}
 	for _, a := range c.args {
-		w.ownToken(a.s)
-		if secretVar(a.s) {
-			t = fromSecret
+		w.ownToken(a.Text)
+		if secretVar(a.Text) {
+			t = arg.FromSecret
 		}
 	}
 	return handled(stream{taint: t})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -39,11 +40,11 @@ func Tree(script string, at Place) *Node {
 }
 
 // written is a command as one would write it.
-func written(args []value) string {
+func written(args []arg.Word) string {
 	words := make([]string, len(args))
 	for i, a := range args {
-		if words[i] = a.s; a.s == "" || strings.ContainsAny(a.s, " \t\n\"'`$&|;<>()") && !strings.Contains(a.s, "'") {
-			words[i] = "'" + a.s + "'"
+		if words[i] = a.Text; a.Text == "" || strings.ContainsAny(a.Text, " \t\n\"'`$&|;<>()") && !strings.Contains(a.Text, "'") {
+			words[i] = "'" + a.Text + "'"
 		}
 	}
 	return strings.Join(words, " ")
@@ -62,7 +63,7 @@ func (w *walker) deeper(language, text string) (back func()) {
 	if above == nil || w.nodes >= maxNodes || above.Language != "" && above.Text == clip(text) && (language != "" || !above.whole) {
 		return func() {}
 	}
-	text = clip(strings.ReplaceAll(text, unknown, "…"))
+	text = clip(strings.ReplaceAll(text, arg.Unknown, "…"))
 	i := slices.IndexFunc(above.Runs, func(n *Node) bool { return n.Text == text && n.Language == language })
 	if i < 0 {
 		i = len(above.Runs)

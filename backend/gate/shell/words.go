@@ -10,16 +10,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
 // fields expands a word to the arguments it makes.
-func (w *walker) fields(word *syntax.Word) []value {
+func (w *walker) fields(word *syntax.Word) []arg.Word {
 	if word == nil {
 		return nil
 	}
 	if !w.step(1) {
-		return []value{{s: unknown}}
+		return []arg.Word{{Text: arg.Unknown}}
 	}
 	if !hasBraces(word) {
 		return w.field(word)
@@ -27,12 +28,12 @@ func (w *walker) fields(word *syntax.Word) []value {
 	split := *word // what the script says stays as it is: a word that is split may have no place in it
 	syntax.SplitBraces(&split)
 	if size(&split) > 200 {
-		return []value{{s: unknown}}
+		return []arg.Word{{Text: arg.Unknown}}
 	}
-	var out []value
+	var out []arg.Word
 	for one, err := range expand.BracesSeq(nil, &split) {
 		if err != nil {
-			return []value{{s: unknown}}
+			return []arg.Word{{Text: arg.Unknown}}
 		}
 		out = append(out, w.field(one)...)
 	}
@@ -87,27 +88,27 @@ func size(word *syntax.Word) int {
 }
 
 // single is a word as one text: a redirect's target, the word of a case.
-func (w *walker) single(word *syntax.Word) value {
+func (w *walker) single(word *syntax.Word) arg.Word {
 	if word == nil {
-		return value{}
+		return arg.Word{}
 	}
-	var v value
+	var v arg.Word
 	for i, f := range w.fields(word) {
 		if i > 0 {
-			v.s += " "
+			v.Text += " "
 		}
-		v.s += f.s
-		v.taint |= f.taint
-		v.glob = v.glob || f.glob
-		v.quoted = v.quoted || f.quoted
+		v.Text += f.Text
+		v.Taint |= f.Taint
+		v.Glob = v.Glob || f.Glob
+		v.Quoted = v.Quoted || f.Quoted
 	}
 	return v
 }
 
 // field expands one word without braces. Unquoted parts that hold white space fall apart.
-func (w *walker) field(word *syntax.Word) []value {
-	var out []value
-	cur, has := value{}, false
+func (w *walker) field(word *syntax.Word) []arg.Word {
+	var out []arg.Word
+	cur, has := arg.Word{}, false
 	for i, p := range word.Parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
@@ -115,58 +116,58 @@ func (w *walker) field(word *syntax.Word) []value {
 			if i == 0 && strings.HasPrefix(p.Value, "~") {
 				text = w.tilde(text, len(word.Parts) == 1)
 			}
-			cur.s += text
-			cur.glob = cur.glob || glob
+			cur.Text += text
+			cur.Glob = cur.Glob || glob
 			has = true
 		case *syntax.SglQuoted:
-			cur.s += ansi(p)
-			cur.quoted, has = true, true
+			cur.Text += ansi(p)
+			cur.Quoted, has = true, true
 		case *syntax.DblQuoted:
 			for i, v := range w.quotedList(p.Parts) {
 				if i > 0 {
-					out, cur = append(out, cur), value{}
+					out, cur = append(out, cur), arg.Word{}
 				}
-				cur.s += v.s
-				cur.taint |= v.taint
-				cur.quoted, has = true, true
+				cur.Text += v.Text
+				cur.Taint |= v.Taint
+				cur.Quoted, has = true, true
 			}
 		case *syntax.ExtGlob:
-			cur.s += "*"
-			cur.glob, has = true, true
+			cur.Text += "*"
+			cur.Glob, has = true, true
 		default:
 			v := w.part(p)
-			cur.taint |= v.taint
-			if v.quoted { // a process substitution's name, a number
-				cur.s += v.s
+			cur.Taint |= v.Taint
+			if v.Quoted { // a process substitution's name, a number
+				cur.Text += v.Text
 				has = true
 				continue
 			}
-			if ifs, ok := w.lookup("IFS"); ok && ifs.known() && strings.Trim(ifs.s, " \t\n") != "" {
-				v.s = strings.Map(func(r rune) rune {
-					if strings.ContainsRune(ifs.s, r) {
+			if ifs, ok := w.lookup("IFS"); ok && ifs.Known() && strings.Trim(ifs.Text, " \t\n") != "" {
+				v.Text = strings.Map(func(r rune) rune {
+					if strings.ContainsRune(ifs.Text, r) {
 						return ' '
 					}
 					return r
-				}, v.s)
+				}, v.Text)
 			}
-			pieces, lead, trail := split(v.s)
-			cur.glob = cur.glob || v.glob || strings.ContainsAny(v.s, "*?[")
-			if lead && has && cur.s != "" {
-				out, cur, has = append(out, cur), value{taint: cur.taint, glob: cur.glob}, false
+			pieces, lead, trail := split(v.Text)
+			cur.Glob = cur.Glob || v.Glob || strings.ContainsAny(v.Text, "*?[")
+			if lead && has && cur.Text != "" {
+				out, cur, has = append(out, cur), arg.Word{Taint: cur.Taint, Glob: cur.Glob}, false
 			}
 			for j, piece := range pieces {
 				if j > 0 {
-					out, cur = append(out, cur), value{taint: cur.taint, glob: cur.glob}
+					out, cur = append(out, cur), arg.Word{Taint: cur.Taint, Glob: cur.Glob}
 				}
-				cur.s += piece
+				cur.Text += piece
 				has = true
 			}
 			if trail && has {
-				out, cur, has = append(out, cur), value{taint: cur.taint, glob: cur.glob}, false
+				out, cur, has = append(out, cur), arg.Word{Taint: cur.Taint, Glob: cur.Glob}, false
 			}
 		}
-		if len(cur.s) > maxValue {
-			cur.s = unknown
+		if len(cur.Text) > maxValue {
+			cur.Text = arg.Unknown
 		}
 	}
 	if has {
@@ -178,7 +179,7 @@ func (w *walker) field(word *syntax.Word) []value {
 func split(s string) (pieces []string, lead, trail bool) {
 	pieces = strings.Fields(s)
 	if len(pieces) > 64 {
-		return []string{unknown}, false, false
+		return []string{arg.Unknown}, false, false
 	}
 	if s == "" {
 		return nil, false, false
@@ -198,43 +199,43 @@ func (w *walker) tilde(s string, _ bool) string {
 	case "+":
 		return w.dir + rest
 	case "-":
-		return unknown + rest
+		return arg.Unknown + rest
 	}
 	return "/home/" + name + rest
 }
 
 // quotedList is what double quotes make: one word, or one for each element of an array, which may be none.
-func (w *walker) quotedList(parts []syntax.WordPart) []value {
+func (w *walker) quotedList(parts []syntax.WordPart) []arg.Word {
 	at := slices.IndexFunc(parts, func(p syntax.WordPart) bool {
 		e, ok := p.(*syntax.ParamExp)
 		return ok && isList(e)
 	})
 	if at < 0 {
-		return []value{w.quoted(parts)}
+		return []arg.Word{w.quoted(parts)}
 	}
 	before, list := w.quoted(parts[:at]), slices.Clone(w.elements(parts[at].(*syntax.ParamExp)))
 	rest := w.quotedList(parts[at+1:])
 	if len(list) == 0 {
-		if before.s == "" && len(rest) == 1 && rest[0].s == "" {
+		if before.Text == "" && len(rest) == 1 && rest[0].Text == "" {
 			return nil
 		}
-		list = []value{{}}
+		list = []arg.Word{{}}
 	}
-	list[0].s, list[0].taint = before.s+list[0].s, list[0].taint|before.taint
+	list[0].Text, list[0].Taint = before.Text+list[0].Text, list[0].Taint|before.Taint
 	if len(rest) > 0 {
 		last := &list[len(list)-1]
-		last.s, last.taint = last.s+rest[0].s, last.taint|rest[0].taint
+		last.Text, last.Taint = last.Text+rest[0].Text, last.Taint|rest[0].Taint
 		list = append(list, rest[1:]...)
 	}
 	for i := range list {
-		list[i].quoted, list[i].glob = true, false
+		list[i].Quoted, list[i].Glob = true, false
 	}
 	return list
 }
 
 // quoted is the text between double quotes, or of a here-document.
-func (w *walker) quoted(parts []syntax.WordPart) value {
-	var v value
+func (w *walker) quoted(parts []syntax.WordPart) arg.Word {
+	var v arg.Word
 	var b strings.Builder
 	for _, p := range parts {
 		if l, ok := p.(*syntax.Lit); ok {
@@ -242,29 +243,29 @@ func (w *walker) quoted(parts []syntax.WordPart) value {
 			continue
 		}
 		x := w.part(p)
-		b.WriteString(x.s)
-		v.taint |= x.taint
+		b.WriteString(x.Text)
+		v.Taint |= x.Taint
 		if b.Len() > maxValue*4 {
 			b.Reset()
-			b.WriteString(unknown)
+			b.WriteString(arg.Unknown)
 		}
 	}
-	v.s = b.String()
-	v.quoted = true
+	v.Text = b.String()
+	v.Quoted = true
 	return v
 }
 
-func (w *walker) heredoc(r *syntax.Redirect) value {
+func (w *walker) heredoc(r *syntax.Redirect) arg.Word {
 	if r.Hdoc == nil {
-		return value{}
+		return arg.Word{}
 	}
 	for _, p := range r.Word.Parts {
 		switch p.(type) {
 		case *syntax.SglQuoted, *syntax.DblQuoted:
-			return known(rawLits(r.Hdoc))
+			return arg.Known(rawLits(r.Hdoc))
 		}
 		if l, ok := p.(*syntax.Lit); ok && strings.Contains(l.Value, `\`) {
-			return known(rawLits(r.Hdoc))
+			return arg.Known(rawLits(r.Hdoc))
 		}
 	}
 	return w.quoted(r.Hdoc.Parts)
@@ -281,13 +282,13 @@ func rawLits(word *syntax.Word) string {
 }
 
 // part is the value of an expansion.
-func (w *walker) part(p syntax.WordPart) value {
+func (w *walker) part(p syntax.WordPart) arg.Word {
 	if !w.step(1) {
-		return value{s: unknown}
+		return arg.Word{Text: arg.Unknown}
 	}
 	switch p := p.(type) {
 	case *syntax.SglQuoted:
-		return known(ansi(p))
+		return arg.Known(ansi(p))
 	case *syntax.DblQuoted:
 		return w.quoted(p.Parts)
 	case *syntax.ParamExp:
@@ -295,9 +296,9 @@ func (w *walker) part(p syntax.WordPart) value {
 	case *syntax.CmdSubst:
 		out := w.substitution(p.Stmts)
 		if out.known {
-			return value{s: strings.TrimRight(out.text, "\n"), taint: out.taint}
+			return arg.Word{Text: strings.TrimRight(out.text, "\n"), Taint: out.taint}
 		}
-		return value{s: unknown, taint: out.taint | madeHere}
+		return arg.Word{Text: arg.Unknown, Taint: out.taint | arg.MadeHere}
 	case *syntax.ProcSubst:
 		if p.Op == syntax.CmdOut { // >(cmd)
 			name := fmt.Sprintf("/dev/fd/%d", 100+len(w.files)+len(w.sinks))
@@ -305,24 +306,24 @@ func (w *walker) part(p syntax.WordPart) value {
 				w.sinks = map[string][]*syntax.Stmt{}
 			}
 			w.sinks[name] = p.Stmts
-			w.given(name, stream{open: true, taint: madeHere})
-			return value{s: name, quoted: true}
+			w.given(name, stream{open: true, taint: arg.MadeHere})
+			return arg.Word{Text: name, Quoted: true}
 		}
 		out := w.substitution(p.Stmts)
 		name := fmt.Sprintf("/dev/fd/%d", 100+len(w.files))
 		if !out.known && out.taint == 0 {
-			out.taint = madeHere
+			out.taint = arg.MadeHere
 		}
 		w.files[name] = out
-		return value{s: name, quoted: true, taint: out.taint & fromSecret}
+		return arg.Word{Text: name, Quoted: true, Taint: out.taint & arg.FromSecret}
 	case *syntax.ArithmExp:
 		w.scan(p)
-		return value{s: "0" + unknown, quoted: true}
+		return arg.Word{Text: "0" + arg.Unknown, Quoted: true}
 	case *syntax.Lit:
-		return known(p.Value)
+		return arg.Known(p.Value)
 	}
 	w.scan(p)
-	return value{s: unknown}
+	return arg.Word{Text: arg.Unknown}
 }
 
 // given goes through what stands in >( ) with what is written to it.
@@ -359,7 +360,7 @@ func (w *walker) substitution(list []*syntax.Stmt) stream {
 	return out
 }
 
-func (w *walker) param(p *syntax.ParamExp) value {
+func (w *walker) param(p *syntax.ParamExp) arg.Word {
 	if p.NestedParam != nil {
 		w.part(p.NestedParam)
 	}
@@ -375,7 +376,7 @@ func (w *walker) param(p *syntax.ParamExp) value {
 		}
 	}
 	if p.Param == nil {
-		return value{s: unknown}
+		return arg.Word{Text: arg.Unknown}
 	}
 	name := p.Param.Value
 	plain := !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil && p.Flags == nil && len(p.Modifiers) == 0
@@ -385,7 +386,7 @@ func (w *walker) param(p *syntax.ParamExp) value {
 		}
 	}
 	if p.Length || p.Width || p.IsSet {
-		return value{s: "0" + unknown, quoted: true}
+		return arg.Word{Text: "0" + arg.Unknown, Quoted: true}
 	}
 	if name == "*" {
 		name = parameters
@@ -396,48 +397,48 @@ func (w *walker) param(p *syntax.ParamExp) value {
 		if word, ok := p.Index.(*syntax.Word); ok && (word.Lit() == "@" || word.Lit() == "*") {
 			break
 		}
-		if v.list == nil && isSet && v.known() {
-			v.list = []value{{s: v.s, taint: v.taint}}
+		if v.List == nil && isSet && v.Known() {
+			v.List = []arg.Word{{Text: v.Text, Taint: v.Taint}}
 		}
-		if v.list != nil {
+		if v.List != nil {
 			v = w.element(v, w.index(name, p.Index))
-			isSet = v.s != ""
+			isSet = v.Text != ""
 		}
-	case v.list != nil && name != parameters && len(v.list) > 0:
+	case v.List != nil && name != parameters && len(v.List) > 0:
 		v = w.element(v, "0")
 	}
 	if plain {
-		return value{s: v.s, taint: v.taint, glob: v.glob}
+		return arg.Word{Text: v.Text, Taint: v.Taint, Glob: v.Glob}
 	}
 	if p.Excl || p.Slice != nil || p.Names != 0 || p.Flags != nil || len(p.Modifiers) > 0 {
-		if p.Excl && isSet && v.known() {
-			x, _ := w.lookup(v.s)
+		if p.Excl && isSet && v.Known() {
+			x, _ := w.lookup(v.Text)
 			return x
 		}
-		return value{s: unknown, taint: v.taint}
+		return arg.Word{Text: arg.Unknown, Taint: v.Taint}
 	}
 	if r := p.Repl; r != nil {
 		a, b := w.single(r.Orig), w.single(r.With)
-		if v.known() && a.known() && b.known() && isSet && !strings.ContainsAny(a.s, "*?[") && len(v.s) < 4096 && a.s != "" {
-			v.s = strings.Replace(v.s, a.s, b.s, 1+boolTo(r.All, 1<<20))
+		if v.Known() && a.Known() && b.Known() && isSet && !strings.ContainsAny(a.Text, "*?[") && len(v.Text) < 4096 && a.Text != "" {
+			v.Text = strings.Replace(v.Text, a.Text, b.Text, 1+boolTo(r.All, 1<<20))
 			return v
 		}
-		return value{s: unknown, taint: v.taint | b.taint}
+		return arg.Word{Text: arg.Unknown, Taint: v.Taint | b.Taint}
 	}
 	if e := p.Exp; e != nil {
-		var alt value
+		var alt arg.Word
 		if e.Word != nil {
 			alt = w.single(e.Word)
 		}
 		switch e.Op {
 		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
-			if isSet && (v.s != "" || e.Op == syntax.DefaultUnset) {
+			if isSet && (v.Text != "" || e.Op == syntax.DefaultUnset) {
 				return v
 			}
-			alt.taint |= v.taint
+			alt.Taint |= v.Taint
 			return alt
 		case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-			if isSet && (v.s != "" || e.Op == syntax.AssignUnset) {
+			if isSet && (v.Text != "" || e.Op == syntax.AssignUnset) {
 				return v
 			}
 			w.set(name, alt)
@@ -448,27 +449,27 @@ func (w *walker) param(p *syntax.ParamExp) value {
 			return v
 		case syntax.OtherParamOps: // ${x@P} expands what x holds
 			if isSet {
-				w.expandText(v.s)
+				w.expandText(v.Text)
 			}
 			return w.transformed(v, e.Word)
 		default:
-			return value{s: unknown, taint: v.taint}
+			return arg.Word{Text: arg.Unknown, Taint: v.Taint}
 		}
 	}
 	return v
 }
 
 // transformed is ${x@U} and the like.
-func (w *walker) transformed(v value, how *syntax.Word) value {
-	if how != nil && v.known() {
+func (w *walker) transformed(v arg.Word, how *syntax.Word) arg.Word {
+	if how != nil && v.Known() {
 		switch how.Lit() {
 		case "U":
-			return value{s: strings.ToUpper(v.s), taint: v.taint}
+			return arg.Word{Text: strings.ToUpper(v.Text), Taint: v.Taint}
 		case "L":
-			return value{s: strings.ToLower(v.s), taint: v.taint}
+			return arg.Word{Text: strings.ToLower(v.Text), Taint: v.Taint}
 		}
 	}
-	return value{s: unknown, taint: v.taint}
+	return arg.Word{Text: arg.Unknown, Taint: v.Taint}
 }
 
 func boolTo(b bool, n int) int {
@@ -503,13 +504,13 @@ var (
 )
 
 // npmSetting judges a setting of npm that a variable makes.
-func (w *walker) npmSetting(key string, v value) {
+func (w *walker) npmSetting(key string, v arg.Word) {
 	switch {
 	case plainVars()[key]:
 	case key == "script-shell", key == "shell", key == "editor", key == "git", key == "viewer":
-		w.script(v.s, "sh", nil, stream{})
+		w.script(v.Text, "sh", nil, stream{})
 	default:
-		w.emit(human.Effect{Verb: human.PackageInstall, Resource: key + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.source_variable"})
+		w.emit(human.Effect{Verb: human.PackageInstall, Resource: key + "=" + v.Shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.source_variable"})
 	}
 }
 
@@ -517,7 +518,7 @@ func (w *walker) npmSetting(key string, v value) {
 var takesCommand = lazy.Pattern(`(?i)exec|agent|OnError|OnOutOfMemory|linker=|--eval|\brunner|(^|\s)-p\s|plugin|load`)
 
 // assigned notes what setting a variable runs, now or later. variant is export, declare and so on, or empty.
-func (w *walker) assigned(name string, v value) {
+func (w *walker) assigned(name string, v arg.Word) {
 	defer w.apart()()
 	if commandVars()[name] || fileVars()[name] || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") {
 		defer w.restore(w.save()) // what is run by it is another program's
@@ -527,77 +528,77 @@ func (w *walker) assigned(name string, v value) {
 	}
 	switch {
 	case commandVars()[name]:
-		text := strings.TrimLeft(v.s, "|! ")
+		text := strings.TrimLeft(v.Text, "|! ")
 		switch text {
 		case "", "cat", "less", "more", "true", ":", "vim", "vi", "nano", "emacs", "code", "gcc", "clang", "cc", "g++", "clang++", "less -R", "less -FRX", "cat -", "code --wait", "sccache", "never":
 			return
 		}
 		w.script(text, "sh", nil, stream{})
 	case fileVars()[name]:
-		if v.s == "" || v.s == "/dev/null" {
+		if v.Text == "" || v.Text == "/dev/null" {
 			return
 		}
 		if f, ok := w.file(v); ok {
 			w.feed("bash", f, "shell.startup_variable")
 			return
 		}
-		if strings.Contains(v.s, "$(") || strings.Contains(v.s, "`") {
-			w.expandText(v.s)
+		if strings.Contains(v.Text, "$(") || strings.Contains(v.Text, "`") {
+			w.expandText(v.Text)
 		}
 		risk := human.HighRisk
-		if name == "NODE_OPTIONS" && !strings.Contains(v.s, "require") && !strings.Contains(v.s, "import") && !strings.Contains(v.s, "loader") && !strings.Contains(v.s, "-r") && v.known() {
+		if name == "NODE_OPTIONS" && !strings.Contains(v.Text, "require") && !strings.Contains(v.Text, "import") && !strings.Contains(v.Text, "loader") && !strings.Contains(v.Text, "-r") && v.Known() {
 			risk = human.NoRisk
 		}
 		if risk != human.NoRisk {
-			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})
 		}
 	case sourceVars()[name], strings.HasPrefix(name, "CARGO_REGISTRIES_"), strings.HasPrefix(name, "BUNDLE_MIRROR__"):
-		if v.s != "off" && v.s != "direct" {
-			w.emit(human.Effect{Verb: human.PackageInstall, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.source_variable"})
+		if v.Text != "off" && v.Text != "direct" {
+			w.emit(human.Effect{Verb: human.PackageInstall, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.source_variable"})
 		}
 	case strings.HasPrefix(strings.ToLower(name), "npm_config_"):
 		w.npmSetting(strings.ReplaceAll(strings.ToLower(name)[len("npm_config_"):], "_", "-"), v)
 	case optionVars()[strings.TrimPrefix(name, "_")]:
-		if takesCommand.MatchString(v.s) || strings.HasPrefix(name, "RUSTC") || strings.HasSuffix(name, "_WRAPPER") || !v.known() || name == "PYTHONBREAKPOINT" && v.s != "0" || name == "PYTEST_PLUGINS" {
-			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.option_variable"})
+		if takesCommand.MatchString(v.Text) || strings.HasPrefix(name, "RUSTC") || strings.HasSuffix(name, "_WRAPPER") || !v.Known() || name == "PYTHONBREAKPOINT" && v.Text != "0" || name == "PYTEST_PLUGINS" {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.option_variable"})
 		}
 	case loadVars()[name]:
 		risk := human.LowRisk
-		first, _, _ := strings.Cut(v.s, ":")
-		if p, _ := w.placeOf(value{s: first, quoted: true}, w.dir); p == inTemp {
+		first, _, _ := strings.Cut(v.Text, ":")
+		if p, _ := w.placeOf(arg.Word{Text: first, Quoted: true}, w.dir); p == inTemp {
 			risk = human.MediumRisk // where anybody may have put anything
 		}
 		if loudVars()[name] {
 			risk = human.HighRisk
 		}
-		if v.s != "" {
-			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.load_variable"})
+		if v.Text != "" {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.load_variable"})
 		}
 	case name == "LUA_INIT" || strings.HasPrefix(name, "LUA_INIT_"):
 		w.code("lua", v)
 	case name == "LESS":
-		if strings.Contains(v.s, "+!") || strings.Contains(v.s, "+|") {
-			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})
+		if strings.Contains(v.Text, "+!") || strings.Contains(v.Text, "+|") {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})
 		}
 	case name == "PATH":
-		first, _, _ := strings.Cut(v.s, ":")
-		if p, _ := w.placeOf(value{s: first, quoted: true}, w.dir); first == "" || first == "." || first == "/tmp" || first == "/var/tmp" || p == inTemp {
-			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.search_path"})
+		first, _, _ := strings.Cut(v.Text, ":")
+		if p, _ := w.placeOf(arg.Word{Text: first, Quoted: true}, w.dir); first == "" || first == "." || first == "/tmp" || first == "/var/tmp" || p == inTemp {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.search_path"})
 		}
-	case name == "HISTFILE" && (v.s == "" || v.s == "/dev/null"), (name == "HISTSIZE" || name == "HISTFILESIZE") && v.s == "0":
-		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.no_history"})
+	case name == "HISTFILE" && (v.Text == "" || v.Text == "/dev/null"), (name == "HISTSIZE" || name == "HISTFILESIZE") && v.Text == "0":
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.no_history"})
 	case textVars()[name]:
-		w.expandText(v.s)
+		w.expandText(v.Text)
 	case name == "GIT_DIR", name == "GIT_WORK_TREE", name == "GIT_INDEX_FILE", name == "GIT_COMMON_DIR", name == "GIT_OBJECT_DIRECTORY", name == "GIT_NAMESPACE":
 		w.otherRepo = true
 	case name == "GIT_CONFIG_PARAMETERS":
-		for _, setting := range strings.Split(v.s, "'") {
+		for _, setting := range strings.Split(v.Text, "'") {
 			if strings.Contains(setting, "=") {
-				w.gitSetting(value{s: setting, taint: v.taint, quoted: true})
+				w.gitSetting(arg.Word{Text: setting, Taint: v.Taint, Quoted: true})
 			}
 		}
 	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_"):
-		w.script(strings.TrimLeft(v.s, "!"), "sh", nil, stream{})
+		w.script(strings.TrimLeft(v.Text, "!"), "sh", nil, stream{})
 	case strings.HasPrefix(name, "BASH_FUNC_"):
 		w.opaque("shell.startup_variable", "thing_startup_variable")
 	}
@@ -641,7 +642,7 @@ func (w *walker) scan(node syntax.Node) {
 		case *syntax.ParamExp:
 			if n.Param != nil {
 				if v, ok := w.lookup(n.Param.Value); ok {
-					w.arithText(v.s)
+					w.arithText(v.Text)
 				}
 			}
 			if n.Exp != nil || n.Repl != nil {
@@ -651,7 +652,7 @@ func (w *walker) scan(node syntax.Node) {
 		case *syntax.Lit:
 			if _, ok := w.vars[n.Value]; ok {
 				v, _ := w.lookup(n.Value)
-				w.arithText(v.s) // arithmetic takes a bare name for the variable and evaluates what it holds
+				w.arithText(v.Text) // arithmetic takes a bare name for the variable and evaluates what it holds
 			}
 		}
 		return true
@@ -738,11 +739,11 @@ func ansi(q *syntax.SglQuoted) string {
 	}
 	text, _, err := expand.Format(nil, strings.ReplaceAll(q.Value, "%", "%%"), nil)
 	if err != nil {
-		return unknown
+		return arg.Unknown
 	}
 	text = strings.NewReplacer(`\'`, `'`, `\"`, `"`).Replace(text)
-	if strings.Contains(text, unknown) {
-		text = text[:strings.Index(text, unknown)] // as bash does: NUL ends it
+	if strings.Contains(text, arg.Unknown) {
+		text = text[:strings.Index(text, arg.Unknown)] // as bash does: NUL ends it
 	}
 	return text
 }

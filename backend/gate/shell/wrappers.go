@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -15,7 +16,7 @@ func env(w *walker, c *cmd) (stream, bool) {
 	o, rest := parse(c.args, values, false, true)
 	for _, name := range []string{"-S", "--split-string"} {
 		if v, ok := o.flags[name]; ok {
-			return handled(w.script("env "+v.s+quoteAll(rest), "sh", nil, c.in))
+			return handled(w.script("env "+v.Text+quoteAll(rest), "sh", nil, c.in))
 		}
 	}
 	if v, ok := o.flags["-C"]; ok {
@@ -27,21 +28,21 @@ func env(w *walker, c *cmd) (stream, bool) {
 	return handled(w.assignsThen(c, rest, "env"))
 }
 
-func (w *walker) assignsThen(c *cmd, rest []value, name string) stream {
+func (w *walker) assignsThen(c *cmd, rest []arg.Word, name string) stream {
 	defer func(vars map[string]variable) { w.vars = vars }(w.save().vars)
 	for len(rest) > 0 {
-		key, val, ok := strings.Cut(rest[0].s, "=")
+		key, val, ok := strings.Cut(rest[0].Text, "=")
 		if !ok || strings.ContainsAny(key, "/ ") {
 			break
 		}
-		v := value{s: val, taint: rest[0].taint, quoted: true}
+		v := arg.Word{Text: val, Taint: rest[0].Taint, Quoted: true}
 		w.assigned(key, v)
 		w.set(key, v)
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
 		w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: name + ".prints"})
-		return stream{taint: fromSecret | c.in.taint}
+		return stream{taint: arg.FromSecret | c.in.taint}
 	}
 	return w.run(rest, c.in)
 }
@@ -75,7 +76,7 @@ func sudo(w *walker, c *cmd) (stream, bool) {
 	}
 	did := w.did
 	out := w.assignsThen(c, rest, "sudo")
-	if did == w.did && !slices.ContainsFunc(rest, func(v value) bool { return !v.known() }) {
+	if did == w.did && !slices.ContainsFunc(rest, func(v arg.Word) bool { return !v.Known() }) {
 		risk = human.LowRisk // what only looks, looks as another user
 	}
 	w.simple(c, human.PrivilegeEscalation, risk, "other_user")
@@ -94,7 +95,7 @@ func execute(w *walker, c *cmd) (stream, bool) {
 		return handled(stream{})
 	}
 	if c.name == "rtk" && len(rest) > 0 {
-		switch rest[0].s {
+		switch rest[0].Text {
 		case "proxy":
 			rest = rest[1:]
 		case "gain", "init", "config", "discover", "smart":
@@ -106,13 +107,13 @@ func execute(w *walker, c *cmd) (stream, bool) {
 			return stream{}, false
 		}
 		w.harmless(c)
-		return handled(stream{taint: madeHere}) // its redirects are those of all that follows
+		return handled(stream{taint: arg.MadeHere}) // its redirects are those of all that follows
 	}
 	return handled(w.run(rest, c.in))
 }
 
 func builtin(w *walker, c *cmd) (stream, bool) {
-	if len(c.args) == 0 || c.args[0].s == "--list" || c.args[0].s == "--help" {
+	if len(c.args) == 0 || c.args[0].Text == "--list" || c.args[0].Text == "--help" {
 		w.harmless(c)
 		return handled(stream{})
 	}
@@ -129,7 +130,7 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 	o, rest := parse(c.args, values, false, true)
 	if c.name == "xargs" {
 		// -e STOP: some take the word after -e for its value
-		if v, ok := o.flags["-e"]; ok && v.s == "" && len(rest) > 1 && rest[0].s == strings.ToUpper(rest[0].s) && handlers()[rest[0].s] == nil {
+		if v, ok := o.flags["-e"]; ok && v.Text == "" && len(rest) > 1 && rest[0].Text == strings.ToUpper(rest[0].Text) && handlers()[rest[0].Text] == nil {
 			rest = rest[1:]
 		}
 	}
@@ -140,11 +141,11 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 		w.simple(c, human.UnknownEffect, human.LowRisk, "interactive")
 	}
 	marks := []string{"{}"}
-	if v, ok := o.flags["-I"]; ok && v.s != "" {
-		marks = append(marks, v.s)
+	if v, ok := o.flags["-I"]; ok && v.Text != "" {
+		marks = append(marks, v.Text)
 	}
-	if v, ok := o.flags["-J"]; ok && v.s != "" {
-		marks = append(marks, v.s)
+	if v, ok := o.flags["-J"]; ok && v.Text != "" {
+		marks = append(marks, v.Text)
 	}
 	if len(rest) == 0 {
 		if c.name == "parallel" && c.in.open {
@@ -156,46 +157,46 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 	}
 	if c.name == "parallel" {
 		for i, a := range rest {
-			if a.s == ":::" || a.s == "::::" || a.s == ":::+" {
+			if a.Text == ":::" || a.Text == "::::" || a.Text == ":::+" {
 				for _, x := range rest[i+1:] {
-					if strings.ContainsRune(x.s, ' ') {
-						w.script(x.s, "sh", nil, stream{})
+					if strings.ContainsRune(x.Text, ' ') {
+						w.script(x.Text, "sh", nil, stream{})
 					}
 				}
 				rest = rest[:i]
 				break
 			}
 		}
-		if len(rest) == 1 && strings.ContainsRune(rest[0].s, ' ') {
-			return handled(w.script(strings.ReplaceAll(rest[0].s, "{}", "\"$_parallel\""), "sh", nil, stream{}))
+		if len(rest) == 1 && strings.ContainsRune(rest[0].Text, ' ') {
+			return handled(w.script(strings.ReplaceAll(rest[0].Text, "{}", "\"$_parallel\""), "sh", nil, stream{}))
 		}
 		if len(rest) == 0 {
 			return handled(stream{})
 		}
 	}
-	fed := value{s: unknown, taint: c.in.taint, quoted: true}
+	fed := arg.Word{Text: arg.Unknown, Taint: c.in.taint, Quoted: true}
 	if c.in.known && !strings.ContainsAny(c.in.text, " \n\t") {
-		fed.s = c.in.text
+		fed.Text = c.in.text
 	}
-	var args []value
+	var args []arg.Word
 	used := false
 	for _, a := range rest {
 		for _, m := range marks {
-			if strings.Contains(a.s, m) {
-				a.s = strings.ReplaceAll(a.s, m, fed.s)
-				a.taint |= fed.taint
+			if strings.Contains(a.Text, m) {
+				a.Text = strings.ReplaceAll(a.Text, m, fed.Text)
+				a.Taint |= fed.Taint
 				used = true
 			}
 		}
 		args = append(args, a)
 	}
-	if args[0].s == unknown {
+	if args[0].Text == arg.Unknown {
 		w.unseen(args[0], "xargs.command")
 		return handled(stream{})
 	}
-	name := path.Base(args[0].s)
+	name := path.Base(args[0].Text)
 	if c.in.all != "" && (name == "rm" || name == "shred" || name == "unlink") {
-		w.deleting(known(c.in.all), true, "xargs.deletes")
+		w.deleting(arg.Known(c.in.all), true, "xargs.deletes")
 	}
 	if !used && !o.has("-I", "-J", "--replace", "-i") {
 		if c.in.known {
@@ -204,10 +205,10 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 				pieces = []string{strings.TrimRight(c.in.text, "\n")}
 			}
 			if len(pieces) > 64 {
-				pieces = []string{unknown}
+				pieces = []string{arg.Unknown}
 			}
 			for _, x := range pieces {
-				args = append(args, value{s: x, taint: c.in.taint, quoted: true})
+				args = append(args, arg.Word{Text: x, Taint: c.in.taint, Quoted: true})
 			}
 		} else {
 			args = append(args, fed)
@@ -217,11 +218,11 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 	if isShell(name) || name == "eval" {
 		if len(args) > 2 {
 			for i, a := range args {
-				if strings.HasPrefix(a.s, "-") && strings.Contains(a.s, "c") && i+1 < len(args) && args[i+1].s == unknown {
+				if strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "c") && i+1 < len(args) && args[i+1].Text == arg.Unknown {
 					w.unseen(args[i+1], "xargs.command")
 				}
-				if i > 0 && strings.Contains(a.s, unknown) && strings.ContainsRune(a.s, ' ') && !a.known() {
-					args[i].s = strings.ReplaceAll(a.s, unknown, "\"$_fed\"")
+				if i > 0 && strings.Contains(a.Text, arg.Unknown) && strings.ContainsRune(a.Text, ' ') && !a.Known() {
+					args[i].Text = strings.ReplaceAll(a.Text, arg.Unknown, "\"$_fed\"")
 				}
 			}
 		}
@@ -233,7 +234,7 @@ func scriptCmd(w *walker, c *cmd) (stream, bool) {
 	o, rest := parse(c.args, lazy.Words("-c --command -E -O -I -B -T -o -m --log-out --log-in --log-io --log-timing"), false, true)
 	for _, n := range []string{"-c", "--command"} {
 		if v, ok := o.flags[n]; ok {
-			w.script(v.s, "sh", nil, stream{})
+			w.script(v.Text, "sh", nil, stream{})
 			for _, p := range rest {
 				w.writing(p, "script.writes")
 			}
@@ -267,10 +268,10 @@ func (w *walker) away(host string, run func() stream) stream {
 func ssh(w *walker, c *cmd) (stream, bool) {
 	o, rest := parse(c.args, lazy.Words("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), false, true)
 	if v, ok := o.flags["-o"]; ok {
-		l := strings.ToLower(v.s)
+		l := strings.ToLower(v.Text)
 		for _, key := range []string{"proxycommand", "localcommand", "knownhostscommand"} {
 			if rest, ok := strings.CutPrefix(l, key); ok {
-				w.script(strings.TrimLeft(v.s[len(v.s)-len(rest):], "= "), "sh", nil, stream{})
+				w.script(strings.TrimLeft(v.Text[len(v.Text)-len(rest):], "= "), "sh", nil, stream{})
 			}
 		}
 		if strings.Contains(l, "stricthostkeychecking=no") || strings.Contains(l, "stricthostkeychecking no") {
@@ -284,13 +285,13 @@ func ssh(w *walker, c *cmd) (stream, bool) {
 	if o.has("-R", "-D", "-L", "-w") {
 		w.simple(c, human.NetworkWrite, human.MediumRisk, "tunnel")
 	}
-	host := rest[0].shown()
-	if c.in.taint&fromSecret != 0 {
+	host := rest[0].Shown()
+	if c.in.taint&arg.FromSecret != 0 {
 		w.leak(host)
 	}
 	cmdline := rest[1:]
 	// Options may follow the host.
-	for len(cmdline) > 0 && len(cmdline[0].s) > 1 && cmdline[0].s[0] == '-' {
+	for len(cmdline) > 0 && len(cmdline[0].Text) > 1 && cmdline[0].Text[0] == '-' {
 		cmdline = cmdline[1:]
 	}
 	if len(cmdline) == 0 {
@@ -298,19 +299,19 @@ func ssh(w *walker, c *cmd) (stream, bool) {
 		if c.in.open {
 			w.away(host, func() stream { w.feed("sh", c.in, "ssh.stdin"); return stream{} })
 		}
-		return handled(stream{taint: madeHere})
+		return handled(stream{taint: arg.MadeHere})
 	}
 	w.simple(c, human.NetworkRead, human.LowRisk, "runs_there")
-	out := w.away(host, func() stream { return w.script(joined(cmdline).s, "sh", nil, c.in) })
-	return handled(stream{taint: out.taint | fromNetwork})
+	out := w.away(host, func() stream { return w.script(arg.Joined(cmdline).Text, "sh", nil, c.in) })
+	return handled(stream{taint: out.taint | arg.FromNetwork})
 }
 
 // daemon is start-stop-daemon, which takes the program by option and its arguments after --.
 func daemon(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, lazy.Words("-x --exec -a --startas -p --pidfile -n --name -u --user -c --chuid -d --chdir -g --group -k -s --signal"), false, false)
 	for _, n := range []string{"-a", "--startas", "-x", "--exec"} {
-		if v, ok := o.flags[n]; ok && v.s != "" && !o.has("-K", "--stop", "-T", "--status") {
-			return handled(w.run(append([]value{v}, o.after...), stream{}))
+		if v, ok := o.flags[n]; ok && v.Text != "" && !o.has("-K", "--stop", "-T", "--status") {
+			return handled(w.run(append([]arg.Word{v}, o.after...), stream{}))
 		}
 	}
 	return stream{}, false

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"deskbell/backend/gate/lazy"
+	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/human"
 )
 
@@ -67,11 +68,11 @@ func (w *walker) runsWhatWasWritten(c *cmd, ran, writes int) {
 	}
 	named := map[string]bool{}
 	for _, a := range c.args {
-		text := a.s
+		text := a.Text
 		if _, v, ok := strings.Cut(text, "="); ok {
 			text = v
 		}
-		if abs, ok := w.resolve(value{s: strings.TrimPrefix(text, "@"), quoted: true}, w.dir); ok {
+		if abs, ok := w.resolve(arg.Word{Text: strings.TrimPrefix(text, "@"), Quoted: true}, w.dir); ok {
 			named[abs] = true
 		}
 	}
@@ -96,13 +97,13 @@ func judgesArguments(name string) bool {
 func (w *walker) suspectsArguments(c *cmd) {
 	for i, a := range c.args {
 		switch {
-		case i > 40 || i > 0 && textOptions()[c.args[i-1].s]:
-		case dangerousNames()[a.s] && i+1 < len(c.args) && strings.Contains(c.args[0].s, "-"):
+		case i > 40 || i > 0 && textOptions()[c.args[i-1].Text]:
+		case dangerousNames()[a.Text] && i+1 < len(c.args) && strings.Contains(c.args[0].Text, "-"):
 			w.doubtful(func() { w.run(c.args[i:], stream{}) })
-		case len(a.s) > 3 && strings.ContainsAny(a.s, " (=") && a.known():
-			_, rest, ok := strings.Cut(a.s, "=")
-			if !ok || !strings.HasPrefix(a.s, "-") {
-				rest = a.s
+		case len(a.Text) > 3 && strings.ContainsAny(a.Text, " (=") && a.Known():
+			_, rest, ok := strings.Cut(a.Text, "=")
+			if !ok || !strings.HasPrefix(a.Text, "-") {
+				rest = a.Text
 			}
 			w.suspects(rest)
 		}
@@ -124,17 +125,17 @@ func (w *walker) judgeWritten(name string, f stream, named bool) {
 	kind := kindOf(name)
 	switch {
 	case kind == "text":
-	case f.taint&fromNetwork != 0:
+	case f.taint&arg.FromNetwork != 0:
 		if kind != "" && kind != "settings" {
 			w.feed(kind, f, "shell.changed_file")
 		}
 	case f.edited && f.text != "" || f.known && kind == "settings":
 		w.suspects(f.text)
 		if f.edited && strings.Contains(f.text, "scripts") { // of package.json or composer.json, which run by themselves
-			w.changedFile(known(name))
+			w.changedFile(arg.Known(name))
 		}
 		if f.edited && wellKnown()[kind] {
-			w.source(kind, known(f.text))
+			w.source(kind, arg.Known(f.text))
 		}
 	case kind == "" && !named || kind == "settings":
 	case kind == "go" && strings.Contains(f.text, "//go:generate "):
@@ -149,7 +150,7 @@ func (w *walker) judgeWritten(name string, f stream, named bool) {
 			break
 		}
 		w.suspects(f.text)
-		w.changedFile(known(name))
+		w.changedFile(arg.Known(name))
 	default:
 		w.feed(kind, f, "shell.changed_file")
 	}
@@ -182,11 +183,11 @@ func (w *walker) suspects(text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		for _, list := range listOfText.FindAllStringSubmatch(line, 4) {
-			var words []value
+			var words []arg.Word
 			for _, m := range quotedText.FindAllStringSubmatch(list[0], 20) {
-				words = append(words, known(m[1]+m[2]+m[3]))
+				words = append(words, arg.Known(m[1]+m[2]+m[3]))
 			}
-			if len(words) > 1 && dangerousNames()[path.Base(words[0].s)] {
+			if len(words) > 1 && dangerousNames()[path.Base(words[0].Text)] {
 				w.doubtful(func() { w.run(words, stream{}) })
 			}
 		}
@@ -227,6 +228,6 @@ func onlyBuilds(text string) bool {
 }
 
 // changedFile is code that is run after it was changed in a way that is known only when it runs.
-func (w *walker) changedFile(name value) {
-	w.emit(human.Effect{Verb: human.LangExec, Resource: name.shown(), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.changed_file"})
+func (w *walker) changedFile(name arg.Word) {
+	w.emit(human.Effect{Verb: human.LangExec, Resource: name.Shown(), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.changed_file"})
 }
