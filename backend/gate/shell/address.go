@@ -3,13 +3,13 @@ package shell
 import (
 	"net/netip"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -166,38 +166,15 @@ func Request(method, target string, at Place) []human.Effect {
 
 // asks judges a request of Deskbell's own API: what an agent's key is for is the table's, all else is an operator's.
 func (w *walker) asks(method string, a address, shown string) {
-	s := specOf("deskbell-api")
-	if r := s.route(method, a.rest); r != nil {
-		for _, e := range r.effects {
-			e.e.Rule, e.e.Resource = r.id, clip(shown)
-			w.emit(e.e)
+	s := commands.Of("deskbell-api")
+	if r := s.Route(method, a.rest); r != nil {
+		for _, e := range r.Effects {
+			e.Effect.Rule, e.Effect.Resource = r.ID, clip(shown)
+			w.emit(e.Effect)
 		}
 		return
 	}
 	w.tampers(shown)
-}
-
-// route is the rule of a request; of an empty method, any of the path.
-func (s *spec) route(method, target string) *rule {
-	target, _, _ = strings.Cut(target, "?")
-	target, _, _ = strings.Cut(target, "#")
-	plain, err := url.PathUnescape(target)
-	if err != nil || !strings.HasPrefix(plain, "/") || strings.ContainsAny(plain, arg.Unknown+"{}[]\\") {
-		return nil
-	}
-	plain = path.Clean(plain)
-	for i := range s.rules {
-		r := &s.rules[i]
-		if method != "" && !isOne(strings.ToUpper(method), r.words[0]) {
-			continue
-		}
-		for one := range strings.SplitSeq(r.words[1], "|") {
-			if ok, err := path.Match(one, plain); ok && err == nil {
-				return r
-			}
-		}
-	}
-	return nil
 }
 
 // Paths that no other program's API has.
@@ -226,7 +203,7 @@ func ownPath(target string) bool {
 	if !loopback(host) && !strings.Contains(host, arg.Unknown) {
 		return false
 	}
-	return specOf("deskbell-api").route("", target[i:]) == nil
+	return commands.Of("deskbell-api").Route("", target[i:]) == nil
 }
 
 // Effects of commands that cannot reach an address which stands among their arguments.
@@ -268,7 +245,7 @@ func (w *walker) reaches(c *cmd, from, asked int) {
 		}
 		here = slices.DeleteFunc(here, func(x address) bool { return slices.Contains(w.called[asked:], x) }) // by the command that this one runs
 		for _, x := range here {
-			allowed = allowed && requests()[c.name] && strings.HasSuffix(a.Text, x.rest) && specOf("deskbell-api").route(method, x.rest) != nil
+			allowed = allowed && requests()[c.name] && strings.HasSuffix(a.Text, x.rest) && commands.Of("deskbell-api").Route(method, x.rest) != nil
 		}
 		found = append(found, here...)
 		if len(here) == 0 && ownPath(a.Text) {
@@ -361,7 +338,7 @@ func methodOf(c *cmd) string {
 // reachesInCode looks for Deskbell's own API in code that talks to the network, or runs what does.
 func (w *walker) reachesInCode(text string) {
 	for _, p := range ownPaths {
-		if i := strings.Index(text, p); i >= 0 && specOf("deskbell-api").route("", apiPaths.FindString(text[i:])) == nil {
+		if i := strings.Index(text, p); i >= 0 && commands.Of("deskbell-api").Route("", apiPaths.FindString(text[i:])) == nil {
 			w.tampers(clip(text))
 			return
 		}
@@ -372,7 +349,7 @@ func (w *walker) reachesInCode(text string) {
 	}
 	paths := apiPaths.FindAllStringSubmatch(text, 50)
 	for _, p := range paths {
-		if specOf("deskbell-api").route("", p[0]) == nil {
+		if commands.Of("deskbell-api").Route("", p[0]) == nil {
 			paths = nil
 			break
 		}

@@ -10,6 +10,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 )
 
 // assignment is what an assignment would give to a name, expanded but not yet given.
@@ -252,17 +253,17 @@ func (w *walker) declared(variant string, opts []string, args []assignment) {
 
 func unset(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
-	o, _ := parse(c.args, nil, false, false)
-	for _, v := range o.words {
+	o, _ := commands.Parse(c.args, nil, false, false)
+	for _, v := range o.Words {
 		w.arithText(v.Text)
 		if v.Text == "HISTFILE" {
 			w.assigned("HISTFILE", arg.Word{})
 		}
 		_, isVar := w.vars[v.Text]
-		if !o.has("-v") && (o.has("-f") || !isVar) {
+		if !o.Has("-v") && (o.Has("-f") || !isVar) {
 			delete(w.funcs, v.Text)
 		}
-		if !o.has("-f") {
+		if !o.Has("-f") {
 			w.unset(v.Text)
 		}
 	}
@@ -327,20 +328,20 @@ func reads(w *walker, c *cmd) (stream, bool) {
 	if c.name != "read" {
 		values = lazy.Words("-d -n -O -s -u -C -c")
 	}
-	o, _ := parse(c.args, values, false, false)
+	o, _ := commands.Parse(c.args, values, false, false)
 	w.harmless(c)
-	if v, ok := o.flags["-C"]; ok {
+	if v, ok := o.Flags["-C"]; ok {
 		w.maybe(func() { w.script(v.Text+" 0 "+quoteAll([]arg.Word{{Text: c.in.text}}), "bash", nil, stream{}) })
 	}
-	names := o.words
-	if v, ok := o.flags["-a"]; ok {
+	names := o.Words
+	if v, ok := o.Flags["-a"]; ok {
 		names = append([]arg.Word{v}, names...)
 	}
 	lines := strings.Split(strings.TrimSuffix(c.in.text, "\n"), "\n")
 	if !c.in.known || len(lines) > maxAlternatives {
 		lines = nil
 	}
-	if c.name != "read" || o.has("-a") {
+	if c.name != "read" || o.Has("-a") {
 		var all arg.Word
 		all.Text, all.Taint = arg.Unknown, c.in.taint
 		switch {
@@ -369,13 +370,13 @@ func reads(w *walker, c *cmd) (stream, bool) {
 	}
 	line := arg.Unknown
 	if lines != nil {
-		if line = lines[w.anyLine(len(lines))]; o.has("-d", "-n", "-N") {
+		if line = lines[w.anyLine(len(lines))]; o.Has("-d", "-n", "-N") {
 			line = arg.Unknown
 		}
 	}
 	var fields []string
 	if line != arg.Unknown {
-		fields = expand.ReadFields(&expand.Config{Env: &environ{w: w}}, line, len(names), o.has("-r"))
+		fields = expand.ReadFields(&expand.Config{Env: &environ{w: w}}, line, len(names), o.Has("-r"))
 	}
 	for i, v := range names {
 		w.arithText(v.Text)
@@ -418,9 +419,9 @@ func jumps(w *walker, c *cmd) (stream, bool) {
 }
 
 func trap(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, nil, false, true)
+	o, rest := commands.Parse(c.args, nil, false, true)
 	w.harmless(c)
-	if o.has("-l", "-p") || len(rest) < 2 || rest[0].Text == "-" || rest[0].Text == "" {
+	if o.Has("-l", "-p") || len(rest) < 2 || rest[0].Text == "-" || rest[0].Text == "" {
 		return handled(stream{})
 	}
 	v := rest[0]

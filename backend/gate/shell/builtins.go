@@ -7,15 +7,16 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
 func cd(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
-	o, _ := parse(c.args, nil, false, false)
+	o, _ := commands.Parse(c.args, nil, false, false)
 	to := arg.Word{Text: w.home}
-	if len(o.words) > 0 {
-		to = o.words[0]
+	if len(o.Words) > 0 {
+		to = o.Words[0]
 	}
 	if to.Text == "-" || c.name == "popd" || strings.Contains(to.Text, "*") {
 		to = arg.Word{Text: arg.Unknown}
@@ -134,29 +135,29 @@ func ownJob(v arg.Word) bool {
 
 // readsCommand is a builtin that gets a command to run later, or the place of one.
 func readsCommand(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-C -F -W -p -f"), false, false)
+	o, _ := commands.Parse(c.args, lazy.Words("-C -F -W -p -f"), false, false)
 	switch {
 	case c.name == "complete" || c.name == "compgen":
-		if v := o.flags["-C"]; v.Text != "" {
+		if v := o.Flags["-C"]; v.Text != "" {
 			w.script(v.Text, "sh", nil, stream{})
 		}
-		if v := o.flags["-W"]; v.Text != "" {
+		if v := o.Flags["-W"]; v.Text != "" {
 			w.expandText(v.Text)
 		}
-		if f := o.flags["-F"]; f.Text != "" && len(w.funcs[f.Text]) > 0 {
+		if f := o.Flags["-F"]; f.Text != "" && len(w.funcs[f.Text]) > 0 {
 			w.run([]arg.Word{f}, stream{})
 		}
-	case c.name == "bind" && o.has("-x"):
+	case c.name == "bind" && o.Has("-x"):
 		for _, a := range c.args {
 			if _, text, ok := strings.Cut(a.Text, ":"); ok {
 				w.script(strings.Trim(text, " \"'"), "sh", nil, stream{})
 			}
 		}
-	case c.name == "jobs" && o.has("-x"):
-		w.run(o.words, c.in)
-	case c.name == "history" && o.has("-s"), c.name == "fc" && (o.has("-s", "-e") || len(c.args) == 0):
-		w.script(arg.Joined(o.words).Text, "bash", nil, stream{})
-	case c.name == "hash" && o.has("-p"), c.name == "enable" && o.has("-f"):
+	case c.name == "jobs" && o.Has("-x"):
+		w.run(o.Words, c.in)
+	case c.name == "history" && o.Has("-s"), c.name == "fc" && (o.Has("-s", "-e") || len(c.args) == 0):
+		w.script(arg.Joined(o.Words).Text, "bash", nil, stream{})
+	case c.name == "hash" && o.Has("-p"), c.name == "enable" && o.Has("-f"):
 		w.simple(c, human.LangExec, human.HighRisk, "replaces_command")
 	}
 	return stream{}, false
@@ -168,20 +169,20 @@ func located(w *walker, c *cmd) (stream, bool) {
 	for _, a := range c.args {
 		out.taint |= a.Taint
 	}
-	o, _ := parse(c.args, nil, false, false)
+	o, _ := commands.Parse(c.args, nil, false, false)
 	v := arg.Word{Text: w.dir, Quoted: true}
 	if c.name != "pwd" {
-		if len(o.words) != 1 || o.has("-a", "-s", "--relative-to", "--relative-base") {
+		if len(o.Words) != 1 || o.Has("-a", "-s", "--relative-to", "--relative-base") {
 			return handled(out)
 		}
-		v = o.words[0]
+		v = o.Words[0]
 	}
 	if !v.Known() || v.Glob || strings.HasPrefix(w.dir, arg.Unknown) || len(w.otherDirs) > 0 {
 		return handled(out)
 	}
 	switch c.name {
 	case "realpath", "readlink":
-		if c.name == "readlink" && !o.has("-f", "-e", "-m", "--canonicalize", "--canonicalize-existing", "--canonicalize-missing") {
+		if c.name == "readlink" && !o.Has("-f", "-e", "-m", "--canonicalize", "--canonicalize-existing", "--canonicalize-missing") {
 			return handled(out)
 		}
 		v.Text, _ = w.resolve(v, w.dir)

@@ -3,14 +3,15 @@ package shell
 import (
 	"strings"
 
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
 func aws(w *walker, c *cmd) (stream, bool) {
-	s := specOf("aws")
-	o, _ := parse(c.args, s.values, s.long, false)
-	if len(o.words) >= 2 && o.words[1].Text == "start-query-execution" {
-		q, ok := o.flags["--query-string"]
+	s := commands.Of("aws")
+	o, _ := commands.Parse(c.args, s.Values, s.Long, false)
+	if len(o.Words) >= 2 && o.Words[1].Text == "start-query-execution" {
+		q, ok := o.Flags["--query-string"]
 		if !ok || strings.TrimSpace(q.Text) == "" {
 			w.simple(c, human.DatabaseEffect, human.MediumRisk, "query")
 			return handled(stream{})
@@ -18,20 +19,20 @@ func aws(w *walker, c *cmd) (stream, bool) {
 		w.query(c, q, false)
 		return handled(stream{})
 	}
-	if len(o.words) == 0 {
+	if len(o.Words) == 0 {
 		return stream{}, false
 	}
 	w.rules(s, &o, c, false)
-	for i := range s.rules {
-		if s.rules[i].matches(&o, s.action) {
+	for i := range s.Rules {
+		if s.Rules[i].Matches(&o, s.Action) {
 			return handled(stream{})
 		}
 	}
-	if len(o.words) < 2 || !o.words[1].Known() {
+	if len(o.Words) < 2 || !o.Words[1].Known() {
 		w.simple(c, human.ServiceEffect, human.MediumRisk, "unknown")
 		return handled(stream{})
 	}
-	op := o.words[1].Text
+	op := o.Words[1].Text
 	switch {
 	case op == "help" || op == "wait" || hasPrefix(op, []string{"describe-", "list-", "get-", "head-", "search-", "lookup-", "filter-", "batch-get-", "check-", "validate-", "estimate-", "simulate-", "preview-", "query-", "discover-", "detect-", "test-", "view-", "scan-", "admin-get-", "admin-list-", "transact-get-", "select-", "count-", "poll-", "classify-", "compare-", "verify-", "decode-", "download-", "generate-policy", "is-", "evaluate-"}),
 		op == "ls" || op == "scan" || op == "query" || op == "tail" || op == "receive-message" || op == "describe":

@@ -8,6 +8,7 @@ import (
 	"deskbell/backend/gate/inline"
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -125,7 +126,7 @@ func (w *walker) judge(language string, v arg.Word, doubted bool) {
 		bare = strings.ReplaceAll(bare, "platform.system", "platform.name")
 	}
 	emit := func(verb human.EffectVerb, risk human.Risk, rule, what string) {
-		e := verbDefaults[verb]
+		e := commands.Defaults[verb]
 		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = verb, risk, "code."+rule, clip(what), human.Likely
 		w.emit(e)
 	}
@@ -321,7 +322,7 @@ func (w *walker) judge(language string, v arg.Word, doubted bool) {
 // be asked about, it tells which part could not be shown; doubted says that.
 func (w *walker) proved(language string, v arg.Word, doubted bool) bool {
 	unproven := func(risk human.Risk, rule, what string) {
-		e := verbDefaults[human.LangExec]
+		e := commands.Defaults[human.LangExec]
 		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.LangExec, risk, "code."+rule, clip(what), human.Possible
 		w.emit(e)
 	}
@@ -378,7 +379,7 @@ func (w *walker) proved(language string, v arg.Word, doubted bool) bool {
 		w.query(&cmd{name: "sql"}, arg.Known(q), false)
 	}
 	for _, a := range p.Fetches {
-		e := verbDefaults[human.NetworkRead]
+		e := commands.Defaults[human.NetworkRead]
 		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.NetworkRead, human.LowRisk, "code.fetches", clip(a), human.Likely
 		w.emit(e)
 		w.tellsKeys(a)
@@ -496,7 +497,7 @@ func (w *walker) commandsIn(bare, text string, literals []string) {
 		if j := strings.LastIndexByte(base, '/'); j >= 0 {
 			base = base[j+1:]
 		}
-		if handlers()[base] == nil && specOf(base) == nil {
+		if handlers()[base] == nil && commands.Of(base) == nil {
 			continue
 		}
 		var args []arg.Word

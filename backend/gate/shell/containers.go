@@ -5,13 +5,14 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
 // docker run and exec hold commands; what they may reach depends on what is mounted.
 func docker(w *walker, c *cmd) (stream, bool) {
 	globals := lazy.Words("-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey --connection --url --identity --namespace -n --address -a")
-	_, rest := parse(c.args, globals, false, true)
+	_, rest := commands.Parse(c.args, globals, false, true)
 	if len(rest) == 0 {
 		return stream{}, false
 	}
@@ -30,8 +31,8 @@ func docker(w *walker, c *cmd) (stream, bool) {
 	case "compose":
 		return compose(w, &cmd{name: "docker-compose", args: args, in: c.in})
 	case "exec":
-		o, cmdline := parse(args, lazy.Words("-e --env -u --user -w --workdir --env-file --detach-keys"), false, true)
-		if o.has("--privileged") {
+		o, cmdline := commands.Parse(args, lazy.Words("-e --env -u --user -w --workdir --env-file --detach-keys"), false, true)
+		if o.Has("--privileged") {
 			w.simple(c, human.PrivilegeEscalation, human.HighRisk, "privileged")
 		}
 		if len(cmdline) < 2 {
@@ -45,9 +46,9 @@ func docker(w *walker, c *cmd) (stream, bool) {
 			"--detach-keys --device --dns --domainname --entrypoint -e --env --env-file --expose --gpus --group-add --health-cmd --hostname -h --ip --ipc --isolation -l --label --link --log-driver --log-opt " +
 			"--mac-address -m --memory --mount --name --network --net --network-alias --oom-score-adj --pid --pids-limit --platform -p --publish --pull --restart --runtime --security-opt --shm-size --stop-signal " +
 			"--storage-opt --sysctl --tmpfs --ulimit -u --user --userns --uts -v --volume --volume-driver --volumes-from -w --workdir")
-		o, cmdline := parse(args, values, false, true)
+		o, cmdline := commands.Parse(args, values, false, true)
 		w.simple(c, human.ContainerEffect, human.MediumRisk, "run")
-		if o.has("--privileged") || o.any("--cap-add=ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE") || o.any("--pid=host") || o.any("--userns=host") || o.any("--security-opt=seccomp=unconfined|apparmor=unconfined") || o.has("--device") {
+		if o.Has("--privileged") || o.Any("--cap-add=ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE") || o.Any("--pid=host") || o.Any("--userns=host") || o.Any("--security-opt=seccomp=unconfined|apparmor=unconfined") || o.Has("--device") {
 			w.simple(c, human.PrivilegeEscalation, human.HighRisk, "privileged")
 		}
 		host := false
@@ -89,7 +90,7 @@ func docker(w *walker, c *cmd) (stream, bool) {
 				}
 			}
 		}
-		if v, ok := o.flags["--entrypoint"]; ok && len(cmdline) > 0 {
+		if v, ok := o.Flags["--entrypoint"]; ok && len(cmdline) > 0 {
 			cmdline = append([]arg.Word{cmdline[0], v}, cmdline[1:]...)
 		}
 		if len(cmdline) > 1 {
@@ -108,12 +109,12 @@ func docker(w *walker, c *cmd) (stream, bool) {
 
 // restsOnDockerfile tells the watcher of the file that an image is built by.
 func (w *walker) restsOnDockerfile(args []arg.Word) {
-	o, words := parse(args, lazy.Words("-f --file -t --tag --build-arg --target --platform --label --network --secret --ssh --cache-from --cache-to --output -o --progress --iidfile --add-host --build-context --builder --pull --shm-size --ulimit"), false, false)
-	if file, ok := o.flags["--file"]; ok {
+	o, words := commands.Parse(args, lazy.Words("-f --file -t --tag --build-arg --target --platform --label --network --secret --ssh --cache-from --cache-to --output -o --progress --iidfile --add-host --build-context --builder --pull --shm-size --ulimit"), false, false)
+	if file, ok := o.Flags["--file"]; ok {
 		w.rests(file)
 		return
 	}
-	if file, ok := o.flags["-f"]; ok {
+	if file, ok := o.Flags["-f"]; ok {
 		w.rests(file)
 		return
 	}
@@ -131,11 +132,11 @@ func (w *walker) restsOnDockerfile(args []arg.Word) {
 var composeFiles = []string{"compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml", "compose.override.yaml", "compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"}
 
 func compose(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, lazy.Words("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel"), false, true)
+	o, rest := commands.Parse(c.args, lazy.Words("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel"), false, true)
 	if len(rest) > 0 && (rest[0].Text == "up" || rest[0].Text == "run" || rest[0].Text == "build" || rest[0].Text == "create" || rest[0].Text == "watch") {
 		files := composeFiles
 		for _, n := range []string{"-f", "--file"} {
-			if v, ok := o.flags[n]; ok {
+			if v, ok := o.Flags[n]; ok {
 				files = []string{v.Text}
 			}
 		}
@@ -144,11 +145,11 @@ func compose(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	if len(rest) > 0 && (rest[0].Text == "exec" || rest[0].Text == "run") {
-		o, cmdline := parse(rest[1:], lazy.Words("-e --env -u --user -w --workdir --index -l --label --name -p --publish -v --volume --entrypoint --cap-add"), false, true)
+		o, cmdline := commands.Parse(rest[1:], lazy.Words("-e --env -u --user -w --workdir --index -l --label --name -p --publish -v --volume --entrypoint --cap-add"), false, true)
 		if len(cmdline) >= 2 {
 			if rest[0].Text == "run" {
 				risk := human.LowRisk // what the project's own file says, as up does
-				if o.has("-v", "--volume", "--entrypoint", "--cap-add", "-u", "--user") {
+				if o.Has("-v", "--volume", "--entrypoint", "--cap-add", "-u", "--user") {
 					risk = human.MediumRisk
 				}
 				w.simple(c, human.ContainerEffect, risk, "run")
@@ -160,8 +161,8 @@ func compose(w *walker, c *cmd) (stream, bool) {
 		return handled(stream{})
 	}
 	if c.name == "docker-compose" || c.name == "podman-compose" {
-		s := specOf("docker-compose")
-		o, _ := parse(c.args, s.values, s.long, false)
+		s := commands.Of("docker-compose")
+		o, _ := commands.Parse(c.args, s.Values, s.Long, false)
 		w.rules(s, &o, c, true)
 		return handled(stream{})
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/gate/sql"
 	"deskbell/backend/human"
 )
@@ -33,7 +34,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 func (w *walker) query(c *cmd, v arg.Word, readonly bool) {
 	text := v.Text
 	effect := func(risk human.Risk, rule string, lost bool) {
-		e := verbDefaults[human.DatabaseEffect]
+		e := commands.Defaults[human.DatabaseEffect]
 		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.DatabaseEffect, risk, c.name+"."+rule, clip(v.Shown()), human.Certain
 		if lost {
 			e.Reversibility = human.Irreversible
@@ -137,8 +138,8 @@ func (w *walker) metaOutput(rest string) {
 
 // redis takes commands from its input, a line each, where it is given none.
 func redis(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, specOf("redis-cli").values, false, false)
-	if len(o.words) > 0 || !c.in.open || !c.in.known {
+	o, _ := commands.Parse(c.args, commands.Of("redis-cli").Values, false, false)
+	if len(o.Words) > 0 || !c.in.open || !c.in.known {
 		return stream{}, false
 	}
 	for i, line := range strings.Split(strings.TrimSpace(c.in.text), "\n") {

@@ -6,14 +6,15 @@ import (
 	"deskbell/backend/gate/inline"
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
 // sed runs and writes by its script: e, w, s///e, s///w; and edits with -i.
 func sed(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-e -f --expression --file -l --line-length"), false, false)
+	o, _ := commands.Parse(c.args, lazy.Words("-e -f --expression --file -l --line-length"), false, false)
 	var scripts []arg.Word
-	files := o.words
+	files := o.Words
 	for i, a := range c.args {
 		switch {
 		case (a.Text == "-e" || a.Text == "--expression") && i+1 < len(c.args):
@@ -24,7 +25,7 @@ func sed(w *walker, c *cmd) (stream, bool) {
 			scripts = append(scripts, c.args[i+1])
 		}
 	}
-	if o.has("-f", "--file") {
+	if o.Has("-f", "--file") {
 		w.simple(c, human.LangExec, human.LowRisk, "script_file")
 	} else if len(scripts) == 0 && len(files) > 0 {
 		scripts, files = files[:1], files[1:]
@@ -137,19 +138,19 @@ func skipTo(s string, i int, d byte) int {
 }
 
 func awk(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-F -v -f -e -i -l --field-separator --assign --file --source --include --load"), false, false)
+	o, _ := commands.Parse(c.args, lazy.Words("-F -v -f -e -i -l --field-separator --assign --file --source --include --load"), false, false)
 	var program *arg.Word
-	words := o.words
+	words := o.Words
 	for _, n := range []string{"-e", "--source"} {
-		if v, ok := o.flags[n]; ok {
+		if v, ok := o.Flags[n]; ok {
 			program = &v
 		}
 	}
-	if o.has("-f", "--file") {
+	if o.Has("-f", "--file") {
 		w.simple(c, human.LangExec, human.MediumRisk, "script_file")
 	} else if program == nil {
 		if len(words) == 0 {
-			if o.has("-V", "--version", "-W", "--help", "-h") {
+			if o.Has("-V", "--version", "-W", "--help", "-h") {
 				w.harmless(c)
 			} else {
 				w.simple(c, human.UnknownEffect, human.MediumRisk, "nothing")
@@ -159,21 +160,21 @@ func awk(w *walker, c *cmd) (stream, bool) {
 		program, words = &words[0], words[1:]
 	}
 	for _, n := range []string{"-d", "-o", "-p", "--dump-variables", "--pretty-print", "--profile"} {
-		if v, ok := o.flags[n]; ok && c.name != "mawk" {
+		if v, ok := o.Flags[n]; ok && c.name != "mawk" {
 			if v.Text == "" {
 				v = arg.Known("awkvars.out")
 			}
 			w.writing(v, "awk.writes")
 		}
 	}
-	if o.has("-i", "--include", "-l", "--load") {
+	if o.Has("-i", "--include", "-l", "--load") {
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "extension")
 	}
 	w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: "awk.reads"})
 	if program != nil {
 		w.awkProgram(c, *program)
 	}
-	edits := program != nil && o.flags["-i"].Text == "inplace" || program != nil && o.flags["--include"].Text == "inplace"
+	edits := program != nil && o.Flags["-i"].Text == "inplace" || program != nil && o.Flags["--include"].Text == "inplace"
 	for _, f := range words {
 		if edits {
 			w.writing(f, "awk.edits")

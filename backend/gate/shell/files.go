@@ -6,6 +6,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -85,40 +86,40 @@ func tar(w *walker, c *cmd) (stream, bool) {
 			w.script(text, "sh", nil, fed(arg.FromFile))
 		}
 	}
-	o, _ := parse(args, values, false, false)
+	o, _ := commands.Parse(args, values, false, false)
 	var file arg.Word
-	if v, ok := o.flags["-f"]; ok {
+	if v, ok := o.Flags["-f"]; ok {
 		file = v
-	} else if v, ok := o.flags["--file"]; ok {
+	} else if v, ok := o.Flags["--file"]; ok {
 		file = v
 	}
 	dir := arg.Word{Text: ".", Quoted: true}
 	for _, n := range []string{"-C", "--directory"} {
-		if v, ok := o.flags[n]; ok {
+		if v, ok := o.Flags[n]; ok {
 			dir = v
 		}
 	}
 	switch {
-	case o.has("-x", "--extract", "--get"):
-		if o.has("-O", "--to-stdout") {
+	case o.Has("-x", "--extract", "--get"):
+		if o.Has("-O", "--to-stdout") {
 			w.harmless(c)
 			return handled(stream{taint: c.in.taint | arg.FromDecoder})
 		}
 		w.writing(dir, "tar.extract")
-		if o.has("-P", "--absolute-names") {
+		if o.Has("-P", "--absolute-names") {
 			w.simple(c, human.FilesystemWrite, human.HighRisk, "absolute_names")
 		}
-	case o.has("-t", "--list", "-d", "--diff", "--compare") && !o.has("-c", "-r", "-u"):
+	case o.Has("-t", "--list", "-d", "--diff", "--compare") && !o.Has("-c", "-r", "-u"):
 		w.harmless(c)
-	case o.has("-c", "--create", "-r", "--append", "-u", "--update", "--delete", "-A"):
+	case o.Has("-c", "--create", "-r", "--append", "-u", "--update", "--delete", "-A"):
 		if file.Text != "" && file.Text != "-" {
 			w.writing(file, "tar.create")
 		}
 		var t arg.Taint
-		for _, v := range o.words {
+		for _, v := range o.Words {
 			t |= w.reading(v, "tar.reads")
 		}
-		if o.has("--remove-files") {
+		if o.Has("--remove-files") {
 			w.simple(c, human.FilesystemDelete, human.HighRisk, "remove_files")
 		}
 		if file.Text != "" && file.Text != "-" {
@@ -126,7 +127,7 @@ func tar(w *walker, c *cmd) (stream, bool) {
 		}
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "create")
 		return handled(stream{taint: t})
-	case o.has("--version", "--help", "--usage"):
+	case o.Has("--version", "--help", "--usage"):
 		w.harmless(c)
 	default:
 		w.simple(c, human.UnknownEffect, human.MediumRisk, "unknown")
@@ -135,23 +136,23 @@ func tar(w *walker, c *cmd) (stream, bool) {
 }
 
 func remove(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-n --iterations -s --size --random-source"), false, false)
-	if len(c.args) == 1 && o.has("--help", "--version") {
+	o, _ := commands.Parse(c.args, lazy.Words("-n --iterations -s --size --random-source"), false, false)
+	if len(c.args) == 1 && o.Has("--help", "--version") {
 		w.harmless(c)
 		return handled(stream{})
 	}
-	recursive := o.has("-r", "-R") || o.any("--recursive") || c.name == "srm" && o.has("-r")
-	if o.has("--no-preserve-root") || o.any("--no-preserve-root") {
+	recursive := o.Has("-r", "-R") || o.Any("--recursive") || c.name == "srm" && o.Has("-r")
+	if o.Has("--no-preserve-root") || o.Any("--no-preserve-root") {
 		w.emit(human.Effect{Verb: human.FilesystemDelete, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "rm.no_preserve_root"})
 	}
-	if len(o.words) == 0 {
+	if len(o.Words) == 0 {
 		risk := human.MediumRisk
 		if recursive {
 			risk = human.HighRisk
 		}
 		w.simple(c, human.FilesystemDelete, risk, "nothing_named")
 	}
-	for i, v := range o.words {
+	for i, v := range o.Words {
 		if i > 100 {
 			w.opaque("shell.too_much", "thing_deletes_much")
 			break
@@ -172,12 +173,12 @@ func remove(w *walker, c *cmd) (stream, bool) {
 }
 
 func copies(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-t --target-directory -S --suffix -m --mode -o --owner -g --group"), false, false)
-	words := o.words
+	o, _ := commands.Parse(c.args, lazy.Words("-t --target-directory -S --suffix -m --mode -o --owner -g --group"), false, false)
+	words := o.Words
 	var to arg.Word
-	if v, ok := o.flags["-t"]; ok && v.Text != "" {
+	if v, ok := o.Flags["-t"]; ok && v.Text != "" {
 		to = v
-	} else if v, ok := o.flags["--target-directory"]; ok {
+	} else if v, ok := o.Flags["--target-directory"]; ok {
 		to = v
 	} else if len(words) > 1 {
 		to, words = words[len(words)-1], words[:len(words)-1]
@@ -189,8 +190,8 @@ func copies(w *walker, c *cmd) (stream, bool) {
 		to = arg.Word{Text: ".", Quoted: true}
 	}
 	var t arg.Taint
-	forced := c.name == "ln" && o.has("-f", "--force")
-	keeps := !forced && o.has("-n", "--no-clobber", "--update", "-u", "-b", "--backup", "-i", "--interactive", "-s", "--symbolic")
+	forced := c.name == "ln" && o.Has("-f", "--force")
+	keeps := !forced && o.Has("-n", "--no-clobber", "--update", "-u", "-b", "--backup", "-i", "--interactive", "-s", "--symbolic")
 	for _, v := range words {
 		from := v.Taint
 		if c.name != "ln" {
@@ -220,7 +221,7 @@ func copies(w *walker, c *cmd) (stream, bool) {
 			w.writing(arg.Word{Text: strings.TrimRight(to.Text, "/") + "/" + base, Quoted: true}, c.name+".writes")
 		}
 	}
-	if c.name == "install" && o.has("-m") && strings.HasPrefix(o.flags["-m"].Text, "4") {
+	if c.name == "install" && o.Has("-m") && strings.HasPrefix(o.Flags["-m"].Text, "4") {
 		w.simple(c, human.PrivilegeEscalation, human.HighRisk, "setuid")
 	}
 	return handled(stream{taint: t})
@@ -257,8 +258,8 @@ func (w *walker) copied(v, to arg.Word, one, keeps, forced bool, c *cmd) {
 	base := path.Base(strings.TrimRight(v.Text, "/"))
 	into := arg.Word{Text: strings.TrimRight(to.Text, "/") + "/" + base, Quoted: true, Taint: to.Taint}
 	folder := !one || strings.HasSuffix(to.Text, "/") || to.Text == "." || to.Text == ".." || strings.HasSuffix(to.Text, "/..") || path.Ext(base) != "" && path.Ext(to.Text) == ""
-	o, _ := parse(c.args, nil, false, false)
-	links, hard := o.has("-s", "--symbolic-link", "-l", "--link"), !o.has("-s", "--symbolic", "--symbolic-link")
+	o, _ := commands.Parse(c.args, nil, false, false)
+	links, hard := o.Has("-s", "--symbolic-link", "-l", "--link"), !o.Has("-s", "--symbolic", "--symbolic-link")
 	became := stream{from: v.Text, taint: v.Taint}
 	if abs, ok := w.resolve(v, w.dir); ok && v.Known() {
 		became.from = abs
@@ -308,16 +309,16 @@ func (w *walker) copied(v, to arg.Word, one, keeps, forced bool, c *cmd) {
 
 // uniq writes to the second file that is named.
 func uniq(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-f -s -w --skip-fields --skip-chars --check-chars"), false, false)
-	if len(o.words) > 1 {
-		w.replacing(o.words[1], "uniq.writes")
+	o, _ := commands.Parse(c.args, lazy.Words("-f -s -w --skip-fields --skip-chars --check-chars"), false, false)
+	if len(o.Words) > 1 {
+		w.replacing(o.Words[1], "uniq.writes")
 	}
 	return stream{}, false
 }
 
 func truncate(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, specOf("truncate").values, false, false)
-	for _, v := range o.words {
+	o, _ := commands.Parse(c.args, commands.Of("truncate").Values, false, false)
+	for _, v := range o.Words {
 		w.emptying(v, "truncate.empties")
 	}
 	return stream{}, false
@@ -344,15 +345,15 @@ func dd(w *walker, c *cmd) (stream, bool) {
 
 // chmod, chown and their like change who may do what.
 func chmod(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("--reference --from -m -M -x -X --modify --set"), false, false)
-	if len(c.args) == 1 && o.has("--help", "--version") {
+	o, _ := commands.Parse(c.args, lazy.Words("--reference --from -m -M -x -X --modify --set"), false, false)
+	if len(c.args) == 1 && o.Has("--help", "--version") {
 		w.harmless(c)
 		return handled(stream{})
 	}
-	recursive := o.has("-R", "-r") || o.any("--recursive")
-	words := o.words
+	recursive := o.Has("-R", "-r") || o.Any("--recursive")
+	words := o.Words
 	mode := ""
-	if len(words) > 0 && !o.has("--reference") && (c.name != "setfacl" || !o.has("-m", "-M", "-x", "-X", "-b", "-k", "--modify", "--remove-all", "--set")) {
+	if len(words) > 0 && !o.Has("--reference") && (c.name != "setfacl" || !o.Has("-m", "-M", "-x", "-X", "-b", "-k", "--modify", "--remove-all", "--set")) {
 		mode, words = words[0].Text, words[1:]
 	}
 	risk := human.LowRisk
@@ -406,10 +407,10 @@ func chmod(w *walker, c *cmd) (stream, bool) {
 }
 
 func rsync(w *walker, c *cmd) (stream, bool) {
-	s := specOf("rsync")
-	o, _ := parse(c.args, s.values, s.long, false)
+	s := commands.Of("rsync")
+	o, _ := commands.Parse(c.args, s.Values, s.Long, false)
 	for _, n := range []string{"-e", "--rsh", "--rsync-path"} {
-		if v, ok := o.flags[n]; ok && v.Text != "" {
+		if v, ok := o.Flags[n]; ok && v.Text != "" {
 			first, _, _ := strings.Cut(v.Text, " ")
 			if path.Base(first) != "ssh" && first != "rsync" || strings.ContainsAny(v.Text, ";|&`$") {
 				w.script(v.Text, "sh", nil, stream{})
@@ -417,13 +418,13 @@ func rsync(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	w.rules(s, &o, c, true)
-	if n := len(o.words); n > 1 {
-		to := o.words[n-1]
+	if n := len(o.Words); n > 1 {
+		to := o.Words[n-1]
 		if strings.Contains(to.Text, ":") {
 			w.simple(c, human.NetworkWrite, human.MediumRisk, "sends")
-		} else if !o.has("-n", "--dry-run", "--list-only") {
+		} else if !o.Has("-n", "--dry-run", "--list-only") {
 			w.writing(to, "rsync.writes")
-			if o.any("--delete|--delete-before|--delete-during|--delete-delay|--delete-after|--delete-excluded|--del") {
+			if o.Any("--delete|--delete-before|--delete-during|--delete-delay|--delete-after|--delete-excluded|--del") {
 				w.mirrored(to, "rsync.deletes")
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -97,9 +98,9 @@ func git(w *walker, c *cmd) (stream, bool) {
 		w.unseen(words[0], "git.unknown")
 		return handled(stream{})
 	}
-	o, _ := parse(words[1:], lazy.Words("-x --exec --upload-pack --receive-pack --strategy --output"), false, false)
+	o, _ := commands.Parse(words[1:], lazy.Words("-x --exec --upload-pack --receive-pack --strategy --output"), false, false)
 	for _, n := range []string{"--exec", "--upload-pack", "--receive-pack", "-x"} {
-		if v, ok := o.flags[n]; ok && v.Text != "" && (sub == "rebase" || n == "--upload-pack" || n == "--receive-pack" || n == "--exec") {
+		if v, ok := o.Flags[n]; ok && v.Text != "" && (sub == "rebase" || n == "--upload-pack" || n == "--receive-pack" || n == "--exec") {
 			w.script(v.Text, "sh", nil, stream{})
 		}
 	}
@@ -119,11 +120,11 @@ func git(w *walker, c *cmd) (stream, bool) {
 			}
 		}
 	}
-	ow := o.words
+	ow := o.Words
 	w.gitForces(c, sub, words[1:])
 	switch {
-	case sub == "checkout" && len(o.after) > 0 && !o.has("-p", "--patch"): // checkout -- a.txt
-		w.discards(c, o.after)
+	case sub == "checkout" && len(o.After) > 0 && !o.Has("-p", "--patch"): // checkout -- a.txt
+		w.discards(c, o.After)
 	case sub == "config":
 		if len(ow) >= 2 {
 			k := ow[0].Text
@@ -131,17 +132,17 @@ func git(w *walker, c *cmd) (stream, bool) {
 			if k == "set" && len(ow) >= 3 {
 				k, i = ow[1].Text, 2
 			}
-			if (o.has("--global") || o.has("--system")) && !o.has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].Text != "get" && ow[0].Text != "list" {
+			if (o.Has("--global") || o.Has("--system")) && !o.Has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].Text != "get" && ow[0].Text != "list" {
 				w.simple(c, human.PersistenceEffect, human.MediumRisk, "config_global")
 			}
 			if gitRuns(k) {
 				w.gitSetting(arg.Word{Text: k + "=" + ow[i].Text, Taint: ow[i].Taint, Quoted: true})
-				if !o.has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].Text != "get" && ow[0].Text != "unset" && ow[0].Text != "list" {
+				if !o.Has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].Text != "get" && ow[0].Text != "unset" && ow[0].Text != "list" {
 					w.simple(c, human.PersistenceEffect, human.MediumRisk, "config_runs")
 				}
 			}
 		}
-	case sub == "rev-parse" && len(o.flags) == 1 && o.has("--show-toplevel") && w.inOwnTree(c) && !strings.HasPrefix(w.root, "/\x01nowhere"):
+	case sub == "rev-parse" && len(o.Flags) == 1 && o.Has("--show-toplevel") && w.inOwnTree(c) && !strings.HasPrefix(w.root, "/\x01nowhere"):
 		w.apply(c)
 		return handled(stream{text: w.root + "\n", known: true})
 	case sub == "bisect" && len(ow) > 1 && ow[0].Text == "run":
@@ -154,8 +155,8 @@ func git(w *walker, c *cmd) (stream, bool) {
 				w.script(words[i+1].Text, "sh", nil, stream{})
 			}
 		}
-	case sub == "worktree" && len(ow) > 1 && ow[0].Text == "remove" && !o.has("--force", "-f"):
-	case sub == "clone" && o.has("-c", "--config"):
+	case sub == "worktree" && len(ow) > 1 && ow[0].Text == "remove" && !o.Has("--force", "-f"):
+	case sub == "clone" && o.Has("-c", "--config"):
 		for i, a := range words {
 			if (a.Text == "-c" || a.Text == "--config") && i+1 < len(words) {
 				w.gitSetting(words[i+1])
@@ -203,7 +204,7 @@ func (w *walker) gitForces(c *cmd, sub string, args []arg.Word) {
 	if !forced || dry {
 		return
 	}
-	e := verbDefaults[verb]
+	e := commands.Defaults[verb]
 	e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = verb, risk, "git."+sub+".forces", w.shown(c), human.Certain
 	if sub == "push" {
 		e.Blast, e.Reversibility = human.SharedBlast, human.Irreversible
@@ -226,7 +227,7 @@ func (w *walker) inOwnTree(c *cmd) bool {
 
 // discards is the loss of what was changed in files and is in no commit.
 func (w *walker) discards(c *cmd, files []arg.Word) {
-	e := verbDefaults[human.GitDiscard]
+	e := commands.Defaults[human.GitDiscard]
 	e.Verb, e.Rule, e.Resource, e.Certainty = human.GitDiscard, "git.checkout.files", w.shown(c), human.Certain
 	kept := w.evidence != nil
 	for _, f := range files {

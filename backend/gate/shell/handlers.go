@@ -3,6 +3,7 @@ package shell
 import (
 	"sync"
 
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -57,7 +58,7 @@ func (w *walker) harmless(c *cmd) {
 }
 
 func (w *walker) simple(c *cmd, verb human.EffectVerb, risk human.Risk, rule string) {
-	e := verbDefaults[verb]
+	e := commands.Defaults[verb]
 	e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = verb, risk, c.name+"."+rule, w.shown(c), human.Certain
 	w.emit(e)
 	if verb == human.NetworkWrite {

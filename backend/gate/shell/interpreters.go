@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -259,7 +260,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 				}
 				switch {
 				case c.name == "bun" || c.name == "deno":
-					if specOf(c.name) != nil && !strings.ContainsAny(s, "./") {
+					if commands.Of(c.name) != nil && !strings.ContainsAny(s, "./") {
 						packageScripts(w, c)
 						return stream{}, false
 					}
@@ -392,7 +393,7 @@ func (w *walker) module(c *cmd, args []arg.Word) {
 	name := args[0].Text
 	switch name {
 	case "pip", "pytest", "black", "ruff", "mypy", "isort", "flake8", "pylint", "coverage", "uv", "poetry", "virtualenv", "twine", "tox", "nox", "ansible", "pre_commit", "pipx", "build", "unittest":
-		if specOf(name) != nil {
+		if commands.Of(name) != nil {
 			w.run(append([]arg.Word{arg.Known(name)}, args[1:]...), c.in)
 			return
 		}
@@ -418,7 +419,7 @@ func (w *walker) module(c *cmd, args []arg.Word) {
 	case "venv", "compileall", "py_compile", "ensurepip", "zipfile", "tarfile", "doctest", "pdb", "cProfile", "sphinx", "mkdocs", "django", "flask", "uvicorn", "gunicorn":
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
 	default:
-		if s := strings.ReplaceAll(name, "_", "-"); specOf(s) != nil && !noHelp()[s] {
+		if s := strings.ReplaceAll(name, "_", "-"); commands.Of(s) != nil && !noHelp()[s] {
 			w.run(append([]arg.Word{arg.Known(s)}, args[1:]...), c.in)
 			return
 		}

@@ -16,100 +16,28 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
-
-// names are those of all commands that the files describe.
-func names(t *testing.T) []string {
-	x, err := knowledge()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	for i := range x.sections {
-		all = append(all, strings.Fields(x.sections[i].head)...)
-	}
-	return all
-}
-
-func TestKnowledgeIsRead(t *testing.T) {
-	all := names(t)
-	if len(all) < 800 {
-		t.Errorf("%d commands", len(all))
-	}
-	for _, name := range all {
-		s := specOf(name)
-		if s == nil || len(s.rules) == 0 && s.wrap < 0 && !s.verbs {
-			t.Errorf("%s: nothing is told of it", name)
-		}
-	}
-}
-
-func TestIndex(t *testing.T) {
-	for name, texts := range map[string][]string{
-		"a name twice":             {"#\n@a b\n. : read\n@c a\n"},
-		"a name in two texts":      {"#\n@a\n", "#\n@a\n"},
-		"a command before a title": {"@a\n. : read\n"},
-		"more than it has room":    {"#\n@" + strings.Join(numbers(slotCount/2+1), " ") + "\n"},
-	} {
-		if _, err := makeIndex(texts...); err == nil {
-			t.Errorf("%s: made", name)
-		}
-	}
-	x, err := makeIndex("# Title\n\n@a bb\nvalues -x\n. : read\n@c\n@dd e", "#\n@f\n# a comment")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, body := range map[string]string{"a": "values -x\n. : read", "bb": "values -x\n. : read", "c": "", "dd": "", "e": "", "f": "# a comment"} {
-		if _, s := x.slot(name); s == nil || s.body != body {
-			t.Errorf("%s: %+v, want %q", name, s, body)
-		}
-	}
-	for _, name := range []string{"", "b", "a bb", "d", "bbb", " ", "values"} {
-		if _, s := x.slot(name); s != nil {
-			t.Errorf("%q is in %q", name, s.head)
-		}
-	}
-}
-
-// A hook makes the index for one call.
-func TestIndexIsMadeOfNothing(t *testing.T) {
-	made := testing.AllocsPerRun(10, func() {
-		if _, err := makeIndex(cloudText, devText, everydayText, systemText); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if made > 5 {
-		t.Errorf("it takes %v allocations", made)
-	}
-}
-
-func numbers(n int) []string {
-	all := make([]string, n)
-	for i := range all {
-		all[i] = strconv.Itoa(i)
-	}
-	return all
-}
 
 // Each rule's own examples: those that it must find, and those that it must not.
 func TestExamples(t *testing.T) {
 	n := 0
-	for _, name := range names(t) {
-		for _, r := range specOf(name).rules {
+	for _, name := range commands.Names() {
+		for _, r := range commands.Of(name).Rules {
 			for _, want := range []bool{true, false} {
-				list := r.no
+				list := r.No
 				if want {
-					list = r.yes
+					list = r.Yes
 				}
 				for _, example := range list {
 					n++
 					found := false
 					for _, e := range Lower(example, Place{}) {
-						found = found || e.Rule == r.id
+						found = found || e.Rule == r.ID
 					}
 					if found != want {
-						t.Errorf("%s: %q found: %v", r.id, example, found)
+						t.Errorf("%s: %q found: %v", r.ID, example, found)
 					}
 				}
 			}
@@ -128,12 +56,8 @@ func TestTheDocumentOfTheFormat(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(text), "```\n")
 	example, _, _ := strings.Cut(rest, "```")
-	x, err := makeIndex("# The document's\n\n" + example)
+	s, err := commands.Entry(example)
 	if err != nil {
-		t.Fatal(err)
-	}
-	s := &spec{name: "depot", wrap: -1}
-	if err := s.read(x.sections[0].body); err != nil {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]string{
@@ -152,79 +76,17 @@ func TestTheDocumentOfTheFormat(t *testing.T) {
 				args = append(args, arg.Known(strings.ReplaceAll(word, "\x02", " ")))
 			}
 		}
-		o, _ := parse(args, s.values, s.long, false)
+		o, _ := commands.Parse(args, s.Values, s.Long, false)
 		w.rules(s, &o, &cmd{name: "depot", args: args}, true)
 		if !slices.ContainsFunc(w.effects, func(e human.Effect) bool { return string(e.Verb)+" "+string(e.Risk) == want }) {
 			t.Errorf("depot %s: %+v, want %s", command, w.effects, want)
 		}
 	}
-	for _, word := range slices.Concat(strings.Fields("values long wrap verbs action data from closed yes no command sh texts sql outside project away guess stdin floor"), slices.Collect(maps.Keys(shortVerbs))) {
+	for _, word := range slices.Concat(strings.Fields("values long wrap verbs action data from closed yes no command sh texts sql outside project away guess stdin floor"), slices.Collect(maps.Keys(commands.ShortVerbs))) {
 		if !regexp.MustCompile("`[^`]*\\b" + word + "\\b[^`]*`").Match(text) {
 			t.Errorf("it does not have %q", word)
 		}
 	}
-}
-
-// Every rule can be met by each of its words: a command made of its own pattern is found by it. Of options the first is tried:
-// others may be bundles of one-letter ones, of which the rule excludes some.
-func TestEveryRuleCanBeMet(t *testing.T) {
-	for _, name := range names(t) {
-		s := specOf(name)
-		for i := range s.rules {
-			r := &s.rules[i]
-			if len(r.words) > 0 && s.wrap >= 0 {
-				continue
-			}
-			most := 1
-			for _, alternatives := range slices.Concat(r.words, r.has) {
-				most = max(most, 1+strings.Count(alternatives, "|"))
-			}
-			for n := range most {
-				args := s.meeting(r, n)
-				o, _ := parse(args, s.values, s.long, false)
-				if o.piped = r.piped; !r.matches(&o, s.action) {
-					t.Errorf("%s: %q is not met by %q", name, r.patterns, arg.Texts(args))
-				}
-			}
-		}
-	}
-}
-
-// meeting are arguments that meet a rule, by the nth of each of its alternatives.
-func (s *spec) meeting(r *rule, n int) []arg.Word {
-	nth := func(alternatives string) string {
-		all := strings.Split(alternatives, "|")
-		return strings.TrimSuffix(all[n%len(all)], "*")
-	}
-	var args []arg.Word
-	if s.action != "" && r.any {
-		args = append(args, arg.Known("service"))
-	}
-	for _, w := range r.words {
-		args = append(args, arg.Known(nth(w)))
-	}
-	for _, h := range r.has {
-		text := nth(h)
-		if len(text) > 1 {
-			text = strings.TrimLeft(text, "^=")
-		}
-		args = append(args, arg.Known(text))
-	}
-	for _, f := range r.flags {
-		names, want, valued := cutValue(f)
-		flag, _, _ := strings.Cut(names, "|")
-		switch {
-		case valued && (s.long || strings.HasPrefix(flag, "--")):
-			args = append(args, arg.Known(flag+"="+nth(want)))
-		case valued:
-			args = append(args, arg.Known(flag), arg.Known(nth(want)))
-		case s.values[flag]:
-			args = append(args, arg.Known(flag), arg.Known("x"))
-		default:
-			args = append(args, arg.Known(flag))
-		}
-	}
-	return args
 }
 
 // Names that do end in a number, and words that do have an underscore: anything else of that shape is a misspelling, by which
@@ -264,13 +126,13 @@ func TestEveryWordCanBeTyped(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range names(t) {
-		s := specOf(name)
+	for _, name := range commands.Names() {
+		s := commands.Of(name)
 		wrong("a command", name)
-		wrong(name+", values", slices.Collect(maps.Keys(s.values))...)
-		for _, r := range s.rules {
-			for _, alternatives := range slices.Concat(r.words, r.flags, r.without) {
-				flags, _, _ := cutValue(alternatives)
+		wrong(name+", values", slices.Collect(maps.Keys(s.Values))...)
+		for _, r := range s.Rules {
+			for _, alternatives := range slices.Concat(r.Words, r.Flags, r.Without) {
+				flags, _, _ := strings.Cut(alternatives, "=")
 				wrong(name, strings.Split(flags, "|")...)
 			}
 		}
@@ -337,15 +199,15 @@ func TestNumberOfAnOption(t *testing.T) {
 		for _, letter := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 			for n := range 10 {
 				option := "-" + string(letter) + strconv.Itoa(n)
-				if o, _ := parse([]arg.Word{arg.Known(option), arg.Known("word")}, values, false, false); len(o.words) != 1 {
+				if o, _ := commands.Parse([]arg.Word{arg.Known(option), arg.Known("word")}, values, false, false); len(o.Words) != 1 {
 					t.Errorf("%s: %s takes the word behind it", where, option)
 				}
 			}
 		}
 	}
-	for _, name := range names(t) {
-		if s := specOf(name); !s.long {
-			check(name, s.values)
+	for _, name := range commands.Names() {
+		if s := commands.Of(name); !s.Long {
+			check(name, s.Values)
 		}
 	}
 	for file, words := range setsInCode(t) {

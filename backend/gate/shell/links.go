@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -229,8 +230,8 @@ func (w *walker) absent(abs string) bool {
 
 // tree says whether cp copies folders.
 func tree(c *cmd) bool {
-	o, _ := parse(c.args, nil, false, false)
-	return o.has("-r", "-R", "-a", "--recursive", "--archive")
+	o, _ := commands.Parse(c.args, nil, false, false)
+	return o.Has("-r", "-R", "-a", "--recursive", "--archive")
 }
 
 // Programs that take all that is below a folder with them, and those that print what they find there.
@@ -249,16 +250,16 @@ func (w *walker) mounts(c *cmd) {
 	if c.name != "mount" {
 		return
 	}
-	o, _ := parse(c.args, lazy.Words("-t -o -O --options --types -L -U"), false, false)
-	bind := o.has("-B", "--bind", "-R", "--rbind", "-M", "--move")
+	o, _ := commands.Parse(c.args, lazy.Words("-t -o -O --options --types -L -U"), false, false)
+	bind := o.Has("-B", "--bind", "-R", "--rbind", "-M", "--move")
 	for _, name := range []string{"-o", "--options"} {
-		bind = bind || strings.Contains(o.flags[name].Text, "bind")
+		bind = bind || strings.Contains(o.Flags[name].Text, "bind")
 	}
-	if bind && len(o.words) == 2 {
-		if p, target := w.placeOf(o.words[0], w.dir); p == gateSpot || w.holdsGuard(target, false) {
+	if bind && len(o.Words) == 2 {
+		if p, target := w.placeOf(o.Words[0], w.dir); p == gateSpot || w.holdsGuard(target, false) {
 			w.tampers(w.shown(c))
 		}
-		w.link(o.words[1], o.words[0], true)
+		w.link(o.Words[1], o.Words[0], true)
 	}
 }
 
@@ -300,20 +301,20 @@ func (w *walker) takesAll(c *cmd) {
 }
 
 func recursive(c *cmd) bool {
-	o, _ := parse(c.args, nil, false, false)
-	return !strings.HasSuffix(c.name, "grep") && c.name != "diff" || o.has("-r", "-R", "--recursive", "--dereference-recursive") || c.name == "ugrep"
+	o, _ := commands.Parse(c.args, nil, false, false)
+	return !strings.HasSuffix(c.name, "grep") && c.name != "diff" || o.Has("-r", "-R", "--recursive", "--dereference-recursive") || c.name == "ugrep"
 }
 
 // prints says whether a command prints what it finds in hidden folders as well.
 func prints(c *cmd) bool {
-	o, _ := parse(c.args, nil, false, false)
+	o, _ := commands.Parse(c.args, nil, false, false)
 	switch c.name {
 	case "grep", "egrep", "fgrep", "diff":
 		return recursive(c)
 	case "rg", "ag", "ack", "ugrep":
-		return o.has("--hidden", "-.", "-u", "--unrestricted")
+		return o.Has("--hidden", "-.", "-u", "--unrestricted")
 	case "fd", "fdfind":
-		return o.has("-x", "-X", "--exec", "--exec-batch") && o.has("-H", "--hidden", "-u", "--unrestricted")
+		return o.Has("-x", "-X", "--exec", "--exec-batch") && o.Has("-H", "--hidden", "-u", "--unrestricted")
 	}
 	return false
 }

@@ -7,13 +7,14 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
 // curl and wget read from the network, write files, and send.
 func curl(w *walker, c *cmd) (stream, bool) {
-	s := specOf("curl")
-	o, _ := parse(c.args, s.values, s.long, false)
+	s := commands.Of("curl")
+	o, _ := commands.Parse(c.args, s.Values, s.Long, false)
 	secret := false
 	for i, a := range c.args {
 		data := ""
@@ -66,16 +67,16 @@ func curl(w *walker, c *cmd) (stream, bool) {
 		w.leak(w.shown(c))
 	}
 	for _, v := range []string{"-o", "--output", "-O", "--remote-name", "-K", "--config"} {
-		if f, ok := o.flags[v]; ok && f.Text != "" && (v == "-o" || v == "--output") {
+		if f, ok := o.Flags[v]; ok && f.Text != "" && (v == "-o" || v == "--output") {
 			w.replacing(f, "curl.writes")
 			w.keep(f, stream{taint: arg.FromNetwork})
 		}
 	}
-	if v, ok := o.flags["--output-dir"]; ok {
+	if v, ok := o.Flags["--output-dir"]; ok {
 		w.outside(v, "curl.writes")
 	}
-	if o.has("-O", "--remote-name", "--remote-name-all") {
-		for _, u := range o.words {
+	if o.Has("-O", "--remote-name", "--remote-name-all") {
+		for _, u := range o.Words {
 			name := path.Base(strings.SplitN(u.Text, "?", 2)[0])
 			w.keep(arg.Known(name), stream{taint: arg.FromNetwork})
 		}
@@ -100,11 +101,11 @@ func (w *walker) tellsKeys(address string) {
 }
 
 // toItself says whether a request is to servers of this machine alone, which a session mostly started itself.
-func toItself(c *cmd, o *options) bool {
-	if !requests()[c.name] || len(o.words) == 0 || c.in.taint&arg.FromSecret != 0 || o.has("-x", "--proxy", "--resolve", "--connect-to", "-K", "--config", "--url", "--unix-socket", "--socks5", "--socks5-hostname", "--preproxy") {
+func toItself(c *cmd, o *commands.Options) bool {
+	if !requests()[c.name] || len(o.Words) == 0 || c.in.taint&arg.FromSecret != 0 || o.Has("-x", "--proxy", "--resolve", "--connect-to", "-K", "--config", "--url", "--unix-socket", "--socks5", "--socks5-hostname", "--preproxy") {
 		return false
 	}
-	for _, v := range o.words {
+	for _, v := range o.Words {
 		s := v.Text
 		switch {
 		case strings.HasPrefix(s, ":"): // of HTTPie
@@ -132,15 +133,15 @@ func isCurlData(flag string) bool {
 }
 
 // destructiveURL looks for what the request asks the other side to do, in its path and in its body.
-func (w *walker) destructiveURL(c *cmd, o *options) {
+func (w *walker) destructiveURL(c *cmd, o *commands.Options) {
 	method := ""
 	for _, n := range []string{"-X", "--request", "--method"} {
-		if v, ok := o.flags[n]; ok {
+		if v, ok := o.Flags[n]; ok {
 			method = strings.ToUpper(v.Text)
 		}
 	}
 	body := false
-	for f := range o.flags {
+	for f := range o.Flags {
 		if isCurlData(f) {
 			body = true
 		}
@@ -160,10 +161,10 @@ func (w *walker) destructiveURL(c *cmd, o *options) {
 }
 
 func wget(w *walker, c *cmd) (stream, bool) {
-	s := specOf("wget")
-	o, _ := parse(c.args, s.values, s.long, false)
+	s := commands.Of("wget")
+	o, _ := commands.Parse(c.args, s.Values, s.Long, false)
 	for _, n := range []string{"--post-file", "--body-file"} {
-		if v, ok := o.flags[n]; ok {
+		if v, ok := o.Flags[n]; ok {
 			if w.reading(v, "wget.reads")&arg.FromSecret != 0 {
 				w.leak(w.shown(c))
 			}
@@ -174,12 +175,12 @@ func wget(w *walker, c *cmd) (stream, bool) {
 			w.leak(w.shown(c))
 		}
 	}
-	if v, ok := o.flags["--use-askpass"]; ok {
+	if v, ok := o.Flags["--use-askpass"]; ok {
 		w.script(v.Text, "sh", nil, stream{})
 	}
 	toStdout := false
 	for _, n := range []string{"-O", "--output-document"} {
-		if v, ok := o.flags[n]; ok {
+		if v, ok := o.Flags[n]; ok {
 			if v.Text == "-" || v.Text == "/dev/stdout" {
 				toStdout = true
 			} else {
@@ -189,7 +190,7 @@ func wget(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	if !toStdout {
-		for _, u := range o.words {
+		for _, u := range o.Words {
 			w.keep(arg.Known(path.Base(strings.SplitN(u.Text, "?", 2)[0])), stream{taint: arg.FromNetwork})
 		}
 	}
@@ -201,10 +202,10 @@ func wget(w *walker, c *cmd) (stream, bool) {
 }
 
 func httpie(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-o --output -a --auth -A --auth-type --session --timeout --verify --cert -p --print --style -s --pretty"), false, false)
+	o, _ := commands.Parse(c.args, lazy.Words("-o --output -a --auth -A --auth-type --session --timeout --verify --cert -p --print --style -s --pretty"), false, false)
 	method := "GET"
 	body := c.in.open
-	for i, v := range o.words {
+	for i, v := range o.Words {
 		if i == 0 && v.Text == strings.ToUpper(v.Text) && !strings.ContainsAny(v.Text, ":/.") {
 			method = v.Text
 			continue
@@ -219,10 +220,10 @@ func httpie(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	w.request(c, method, body)
-	if v, ok := o.flags["-o"]; ok {
+	if v, ok := o.Flags["-o"]; ok {
 		w.writing(v, "http.writes")
 		w.keep(v, stream{taint: arg.FromNetwork})
-	} else if o.has("-d", "--download") {
+	} else if o.Has("-d", "--download") {
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "downloads")
 	}
 	return handled(stream{taint: arg.FromNetwork})
@@ -244,14 +245,14 @@ func (w *walker) request(c *cmd, method string, body bool) {
 }
 
 func netcat(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-e -c -p -s -w -i -q -x -X --exec --sh-exec --proxy"), false, false)
+	o, _ := commands.Parse(c.args, lazy.Words("-e -c -p -s -w -i -q -x -X --exec --sh-exec --proxy"), false, false)
 	for _, n := range []string{"-e", "-c", "--exec", "--sh-exec"} {
-		if v, ok := o.flags[n]; ok {
+		if v, ok := o.Flags[n]; ok {
 			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
 			w.script(v.Text, "sh", nil, stream{})
 		}
 	}
-	for _, v := range o.words {
+	for _, v := range o.Words {
 		u := strings.ToUpper(v.Text)
 		if kind, file, ok := strings.Cut(v.Text, ":"); ok && c.name == "socat" && (kind == "FILE" || kind == "OPEN" || kind == "GOPEN" || kind == "file" || kind == "open") {
 			file, _, _ = strings.Cut(file, ",")
@@ -272,7 +273,7 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
 	}
 	switch {
-	case o.has("-z") && !o.has("-l"):
+	case o.Has("-z") && !o.Has("-l"):
 		w.simple(c, human.NetworkRead, human.NoRisk, "scans")
 	case c.in.known && c.in.open:
 		risk := human.MediumRisk
@@ -294,42 +295,42 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 
 // auth0 api, gh api and glab api are HTTP requests.
 func auth0(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("--tenant -d --data -q --query"), false, false)
-	if len(o.words) > 1 && o.words[0].Text == "api" {
+	o, _ := commands.Parse(c.args, lazy.Words("--tenant -d --data -q --query"), false, false)
+	if len(o.Words) > 1 && o.Words[0].Text == "api" {
 		method := "GET"
-		switch m := strings.ToUpper(o.words[1].Text); m {
+		switch m := strings.ToUpper(o.Words[1].Text); m {
 		case "GET", "POST", "PUT", "PATCH", "DELETE":
 			method = m
 		default:
-			if o.has("-d", "--data") {
+			if o.Has("-d", "--data") {
 				method = "POST"
 			}
 		}
-		w.request(c, method, o.has("-d", "--data"))
+		w.request(c, method, o.Has("-d", "--data"))
 		return handled(stream{})
 	}
 	return stream{}, false
 }
 
 func api(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-X --method -f -F -H --header --field --raw-field --input --jq -q -t --template --hostname -R --repo --cache --preview -p"), false, false)
-	if len(o.words) == 0 || o.words[0].Text != "api" {
+	o, _ := commands.Parse(c.args, lazy.Words("-X --method -f -F -H --header --field --raw-field --input --jq -q -t --template --hostname -R --repo --cache --preview -p"), false, false)
+	if len(o.Words) == 0 || o.Words[0].Text != "api" {
 		return stream{}, false
 	}
 	method := ""
 	for _, n := range []string{"-X", "--method"} {
-		if v, ok := o.flags[n]; ok {
+		if v, ok := o.Flags[n]; ok {
 			method = v.Text
 		}
 	}
-	fields := o.has("-f", "-F", "--field", "--raw-field", "--input")
+	fields := o.Has("-f", "-F", "--field", "--raw-field", "--input")
 	if method == "" {
 		method = "GET"
 		if fields {
 			method = "POST"
 		}
 	}
-	if len(o.words) > 1 && o.words[1].Text == "graphql" {
+	if len(o.Words) > 1 && o.Words[1].Text == "graphql" {
 		text := arg.Joined(c.args).Text
 		if strings.Contains(text, "mutation") || !strings.Contains(text, "query") {
 			method = "POST"

@@ -6,15 +6,16 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
 func uv(w *walker, c *cmd) (stream, bool) {
 	values := lazy.Words("--with --python -p --group --extra --env-file --directory --project --from --package --index-url --with-requirements --with-editable --no-group --only-group --index -w --config-file --cache-dir --refresh-package --color")
-	_, rest := parse(c.args, values, false, true)
+	_, rest := commands.Parse(c.args, values, false, true)
 	if len(rest) > 0 && rest[0].Text == "run" {
-		o, cmdline := parse(rest[1:], values, false, true)
-		if o.has("-m", "--module") && len(cmdline) > 0 {
+		o, cmdline := commands.Parse(rest[1:], values, false, true)
+		if o.Has("-m", "--module") && len(cmdline) > 0 {
 			w.module(c, cmdline)
 			return handled(stream{})
 		}
@@ -22,7 +23,7 @@ func uv(w *walker, c *cmd) (stream, bool) {
 			w.simple(c, human.PackageRun, human.LowRisk, "nothing")
 			return handled(stream{})
 		}
-		if o.has("--with", "-w", "--with-requirements") {
+		if o.Has("--with", "-w", "--with-requirements") {
 			w.simple(c, human.PackageInstall, human.LowRisk, "with")
 		}
 		return handled(w.run(cmdline, c.in))
@@ -43,15 +44,15 @@ func uv(w *walker, c *cmd) (stream, bool) {
 // npx and its like fetch a package, where it is not there yet, and run it.
 func npx(w *walker, c *cmd) (stream, bool) {
 	w.tasks(c)
-	o, rest := parse(c.args, lazy.Words("-p --package -c --call --from --with --python --registry"), false, true)
+	o, rest := commands.Parse(c.args, lazy.Words("-p --package -c --call --from --with --python --registry"), false, true)
 	for _, n := range []string{"-c", "--call"} {
-		if v, ok := o.flags[n]; ok {
+		if v, ok := o.Flags[n]; ok {
 			w.simple(c, human.PackageRun, human.LowRisk, "runs")
 			return handled(w.script(v.Text, "sh", nil, c.in))
 		}
 	}
 	if len(rest) == 0 {
-		if o.has("--help", "--version", "-h", "-v") {
+		if o.Has("--help", "--version", "-h", "-v") {
 			w.harmless(c)
 		} else {
 			w.simple(c, human.PackageRun, human.MediumRisk, "runs")
@@ -59,12 +60,12 @@ func npx(w *walker, c *cmd) (stream, bool) {
 		return handled(stream{})
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(rest[0].Text, "@"), "@")
-	if specOf(name) != nil || handlers()[name] != nil {
+	if commands.Of(name) != nil || handlers()[name] != nil {
 		w.simple(c, human.PackageRun, human.LowRisk, "runs")
 		return handled(w.run(append([]arg.Word{arg.Known(name)}, rest[1:]...), c.in))
 	}
 	risk := human.MediumRisk
-	if o.has("--no-install") {
+	if o.Has("--no-install") {
 		risk = human.LowRisk
 	}
 	w.simple(c, human.PackageRun, risk, "runs")
@@ -73,11 +74,11 @@ func npx(w *walker, c *cmd) (stream, bool) {
 
 // make_ runs targets; some names of targets tell what they do.
 func make_(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-f --file --makefile -C --directory -I -o -W --eval -E --justfile --working-directory --set"), false, false)
-	if v, ok := o.flags["--eval"]; ok {
+	o, _ := commands.Parse(c.args, lazy.Words("-f --file --makefile -C --directory -I -o -W --eval -E --justfile --working-directory --set"), false, false)
+	if v, ok := o.Flags["--eval"]; ok {
 		w.script(v.Text, "sh", nil, stream{})
 	}
-	if v, ok := o.flags["-E"]; ok {
+	if v, ok := o.Flags["-E"]; ok {
 		w.script(v.Text, "sh", nil, stream{})
 	}
 	for i, a := range c.args {
@@ -90,17 +91,17 @@ func make_(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	for _, n := range []string{"-f", "--file", "--makefile", "--justfile"} {
-		if v, ok := o.flags[n]; ok && (v.Text == "-" || strings.HasPrefix(v.Text, "/dev/")) {
+		if v, ok := o.Flags[n]; ok && (v.Text == "-" || strings.HasPrefix(v.Text, "/dev/")) {
 			w.unseen(v, "make.piped")
 		}
 	}
-	if o.has("-n", "--dry-run", "--just-print", "--recon", "-q", "--question", "--version", "-v", "--help", "-h", "--list", "-l", "--summary", "--dump", "--show", "--evaluate") && !o.has("--eval", "-E") {
+	if o.Has("-n", "--dry-run", "--just-print", "--recon", "-q", "--question", "--version", "-v", "--help", "-h", "--list", "-l", "--summary", "--dump", "--show", "--evaluate") && !o.Has("--eval", "-E") {
 		w.simple(c, human.PackageRun, human.NoRisk, "shows")
 		return handled(stream{})
 	}
 	w.simple(c, human.PackageRun, human.LowRisk, "builds")
 	w.makes(c, &o)
-	for _, v := range o.words {
+	for _, v := range o.Words {
 		name := strings.ToLower(v.Text)
 		if key, val, ok := strings.Cut(v.Text, "="); ok {
 			if key == "SHELL" || strings.Contains(val, "$(shell") || strings.Contains(val, ";") {
@@ -121,10 +122,10 @@ func make_(w *walker, c *cmd) (stream, bool) {
 }
 
 // makes judges a Makefile or justfile that was changed, by the targets that are made.
-func (w *walker) makes(c *cmd, o *options) {
+func (w *walker) makes(c *cmd, o *commands.Options) {
 	dir := ""
 	for _, n := range []string{"-C", "--directory", "--working-directory"} {
-		if v, ok := o.flags[n]; ok && v.Text != "" && c.name != "just" {
+		if v, ok := o.Flags[n]; ok && v.Text != "" && c.name != "just" {
 			dir = strings.TrimRight(v.Text, "/") + "/"
 		}
 	}
@@ -133,13 +134,13 @@ func (w *walker) makes(c *cmd, o *options) {
 		names = []string{"justfile", "Justfile", ".justfile"}
 	}
 	for _, n := range []string{"-f", "--file", "--makefile", "--justfile"} {
-		if v, ok := o.flags[n]; ok && v.Text != "" {
+		if v, ok := o.Flags[n]; ok && v.Text != "" {
 			names = []string{v.Text}
 			w.runsOutside(v, c)
 		}
 	}
 	var targets []string
-	for _, v := range o.words {
+	for _, v := range o.Words {
 		if !strings.Contains(v.Text, "=") {
 			targets = append(targets, v.Text)
 		}
@@ -203,17 +204,17 @@ func (w *walker) includes(file arg.Word, dir string, pick func(string) string, d
 
 // goTool runs the tests or the program of a project; of a file that is named, its text tells what it does.
 func goTool(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, specOf("go").values, true, false)
-	if len(o.words) == 0 {
+	o, _ := commands.Parse(c.args, commands.Of("go").Values, true, false)
+	if len(o.Words) == 0 {
 		return stream{}, false
 	}
-	switch o.words[0].Text {
+	switch o.Words[0].Text {
 	case "run":
-		if c.in.open && len(o.words) > 1 && (o.words[1].Text == "-" || o.words[1].Text == "/dev/stdin") {
+		if c.in.open && len(o.Words) > 1 && (o.Words[1].Text == "-" || o.Words[1].Text == "/dev/stdin") {
 			w.feed("go", c.in, "code.stdin")
 		}
 		files := false
-		for _, v := range o.words[1:] {
+		for _, v := range o.Words[1:] {
 			if !strings.HasSuffix(v.Text, ".go") {
 				if !files {
 					w.runsWritten(arg.Word{Text: strings.TrimRight(v.Text, "/") + "/main.go", Quoted: true}, "go", nil)

@@ -6,6 +6,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -334,7 +335,7 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		w.simple(c, human.LangExec, risk, "expression")
 	case strings.HasPrefix(name, "remove-") || strings.HasPrefix(name, "clear-") || strings.HasPrefix(name, "disable-") || strings.HasPrefix(name, "uninstall-") || strings.HasPrefix(name, "stop-") || strings.HasPrefix(name, "reset-"):
 		w.simple(c, human.ServiceEffect, human.HighRisk, "destroys")
-	case handlers()[name] != nil || specOf(name) != nil:
+	case handlers()[name] != nil || commands.Of(name) != nil:
 		args := make([]arg.Word, len(words))
 		for i, a := range words {
 			args[i] = arg.Known(a)

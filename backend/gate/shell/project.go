@@ -8,6 +8,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 )
 
 // What programs of a project run stands in its files: package.json, Makefile, tests. Where the agent has just written such
@@ -73,25 +74,25 @@ func (w *walker) runsWritten(name arg.Word, language string, pick func(text stri
 
 // packageScripts looks at what npm and its like run of package.json: scripts by name, and those of installing.
 func packageScripts(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("--prefix -C --registry -w --workspace --filter --cwd --dir --loglevel --userconfig --cache"), false, false)
+	o, _ := commands.Parse(c.args, lazy.Words("--prefix -C --registry -w --workspace --filter --cwd --dir --loglevel --userconfig --cache"), false, false)
 	file := arg.Word{Text: "package.json", Quoted: true}
 	for _, n := range []string{"--prefix", "-C", "--cwd", "--dir"} {
-		if v, ok := o.flags[n]; ok && v.Text != "" {
+		if v, ok := o.Flags[n]; ok && v.Text != "" {
 			file.Text = strings.TrimRight(v.Text, "/") + "/package.json"
 		}
 	}
-	if len(o.words) == 0 && c.name != "yarn" {
+	if len(o.Words) == 0 && c.name != "yarn" {
 		return stream{}, false
 	}
 	var names []string
 	sub := "install"
-	if len(o.words) > 0 {
-		sub = o.words[0].Text
+	if len(o.Words) > 0 {
+		sub = o.Words[0].Text
 	}
 	switch sub {
 	case "run", "run-script", "rum", "urn":
-		if len(o.words) > 1 {
-			names = []string{o.words[1].Text}
+		if len(o.Words) > 1 {
+			names = []string{o.Words[1].Text}
 		}
 	case "t", "tst":
 		names = []string{"test"}

@@ -9,6 +9,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -78,7 +79,7 @@ func (w *walker) run(args []arg.Word, in stream) stream {
 	if !name.Known() {
 		if base := path.Base(name.Text); base != "" && strings.Contains(name.Text, "/") && !strings.Contains(base, arg.Unknown) {
 			name = arg.Known(base) // $DIR/bin/rm is still called rm
-			if h := handlers()[base]; h == nil && specOf(base) == nil {
+			if h := handlers()[base]; h == nil && commands.Of(base) == nil {
 				w.unseen(args[0], "shell.unknown_command")
 				return stream{taint: in.taint | arg.MadeHere}
 			}
@@ -224,7 +225,7 @@ func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 	}
 	w.active = w.active[:len(w.active)-1]
 	// A function may hide a command of the same name. Whether it does where this runs is not for us to trust.
-	if handlers()[c.name] != nil || specOf(c.name) != nil {
+	if handlers()[c.name] != nil || commands.Of(c.name) != nil {
 		fn := w.funcs[c.name]
 		delete(w.funcs, c.name)
 		out.taint |= w.run(append([]arg.Word{arg.Known(c.name)}, c.args...), c.in).taint // what comes of either
@@ -254,7 +255,7 @@ func (w *walker) program(name arg.Word, c *cmd) stream {
 	if own := ownProgram(base); own != "" {
 		base = own
 	}
-	if handlers()[base] != nil || specOf(base) != nil {
+	if handlers()[base] != nil || commands.Of(base) != nil {
 		w.run(append([]arg.Word{arg.Known(base)}, c.args...), c.in)
 	}
 	return stream{taint: c.in.taint | arg.MadeHere}
@@ -366,7 +367,7 @@ func (w *walker) onlyHelp(c *cmd) bool {
 			return false
 		}
 	case "-v", "version", "help", "-?", "-H":
-		if n > 1 && (c.name != "aws" || last != "help" || n > 3) || specOf(c.name) == nil && handlers()[c.name] == nil || last == "-H" {
+		if n > 1 && (c.name != "aws" || last != "help" || n > 3) || commands.Of(c.name) == nil && handlers()[c.name] == nil || last == "-H" {
 			return false
 		}
 	default:
@@ -393,13 +394,13 @@ var noHelp = lazy.Set("sudo doas env xargs eval exec command builtin nohup nice 
 
 // apply judges a command by what is written of it.
 func (w *walker) apply(c *cmd) stream {
-	s := specOf(c.name)
+	s := commands.Of(c.name)
 	if s == nil {
 		w.generic(c)
 		return stream{taint: c.in.taint | arg.MadeHere}
 	}
-	if s.wrap >= 0 {
-		o, rest := parse(c.args, s.values, s.long, true)
+	if s.Wrap >= 0 {
+		o, rest := commands.Parse(c.args, s.Values, s.Long, true)
 		// An option that takes no value here may take one in another version, and the other way round.
 		for i := range c.args[:max(0, len(c.args)-len(rest))] {
 			own, _ := w.ours(c.args[i])
@@ -409,13 +410,13 @@ func (w *walker) apply(c *cmd) stream {
 			}
 		}
 		w.pipesTo(s, c.args[:len(c.args)-len(rest)])
-		if len(rest) > s.wrap {
+		if len(rest) > s.Wrap {
 			w.rules(s, &o, c, false)
-			return w.run(rest[s.wrap:], c.in)
+			return w.run(rest[s.Wrap:], c.in)
 		}
 		return stream{taint: w.rules(s, &o, c, true)}
 	}
-	o, _ := parse(c.args, s.values, s.long, false)
+	o, _ := commands.Parse(c.args, s.Values, s.Long, false)
 	out := w.rules(s, &o, c, true)
 	w.pipesTo(s, c.args)
 	return stream{taint: out | arg.MadeHere}
@@ -425,7 +426,7 @@ func (w *walker) apply(c *cmd) stream {
 var wordOptions = lazy.Set("-e -m -q -F -t -b --grep --search --message --body --title --query --pattern --regexp --regex --filter --match --jq --format --template --author --label --separator --delimiter --expression --replace")
 
 // pipesTo goes through the values of options that are no file but a pipe to a command, as many programs take them.
-func (w *walker) pipesTo(s *spec, args []arg.Word) {
+func (w *walker) pipesTo(s *commands.Spec, args []arg.Word) {
 	for i, a := range args {
 		name, _, _ := strings.Cut(a.Text, "=")
 		if wordOptions()[name] || i > 0 && wordOptions()[args[i-1].Text] {
@@ -435,7 +436,7 @@ func (w *walker) pipesTo(s *spec, args []arg.Word) {
 		if at := strings.IndexAny(text, "|="); at >= 0 && at+1 < len(text) && text[at] == '=' {
 			text = text[at+1:]
 		}
-		if (i > 0 || strings.HasPrefix(a.Text, "-")) && !s.data && len(text) > 2 && text[0] == '|' && text[1] != '|' && (strings.HasPrefix(a.Text, "-") || strings.HasPrefix(args[i-1].Text, "-")) {
+		if (i > 0 || strings.HasPrefix(a.Text, "-")) && !s.Data && len(text) > 2 && text[0] == '|' && text[1] != '|' && (strings.HasPrefix(a.Text, "-") || strings.HasPrefix(args[i-1].Text, "-")) {
 			w.script(text[1:], "sh", nil, stream{})
 		}
 	}
@@ -443,34 +444,34 @@ func (w *walker) pipesTo(s *spec, args []arg.Word) {
 
 // rules emits the effects of every rule that is about this command: none ends the search, the most severe decides. It returns
 // what is known of the output of what the command runs.
-func (w *walker) rules(s *spec, o *options, c *cmd, must bool) (out arg.Taint) {
-	if !s.data {
+func (w *walker) rules(s *commands.Spec, o *commands.Options, c *cmd, must bool) (out arg.Taint) {
+	if !s.Data {
 		w.readsSecrets(o, c.name)
 	}
 	found := false
-	o.piped = c.in.open
-	for i := range s.rules {
-		r := &s.rules[i]
-		if !r.matches(o, s.action) {
+	o.Piped = c.in.open
+	for i := range s.Rules {
+		r := &s.Rules[i]
+		if !r.Matches(o, s.Action) {
 			continue
 		}
-		for _, e := range r.effects {
-			found = found || !e.guess && e.runs != "project" && e.runs != "outside"
-			if e.runs != "" {
+		for _, e := range r.Effects {
+			found = found || !e.Guess && e.Runs != "project" && e.Runs != "outside"
+			if e.Runs != "" {
 				out |= w.runsWhat(e, s, o, c).taint
 			} else {
-				w.effect(e, r.id, o, c)
+				w.effect(e, r.ID, o, c)
 			}
 		}
 	}
 	if found || !must {
 		return out
 	}
-	if s.verbs {
-		w.byVerb(s.name, o, c, true)
+	if s.Verbs {
+		w.byVerb(s.Name, o, c, true)
 		return out
 	}
-	w.emit(human.Effect{Verb: human.UnknownEffect, Resource: w.shown(c), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: s.name + ".unknown"})
+	w.emit(human.Effect{Verb: human.UnknownEffect, Resource: w.shown(c), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: s.Name + ".unknown"})
 	return out
 }
 
@@ -487,22 +488,22 @@ func (w *walker) shown(c *cmd) string {
 	return clip(b.String())
 }
 
-func (w *walker) readsSecrets(o *options, name string) {
-	given := o.has("-e", "--regexp", "-f", "--file", "--from-file")
-	for i, v := range o.words {
-		if i == 0 && !given && looksFor()[name] || filters()[name] && (i == 0 || i == 1 && !strings.HasPrefix(o.words[0].Text, ".")) && strings.HasPrefix(v.Text, ".") && !strings.Contains(v.Text, "/") && !given {
+func (w *walker) readsSecrets(o *commands.Options, name string) {
+	given := o.Has("-e", "--regexp", "-f", "--file", "--from-file")
+	for i, v := range o.Words {
+		if i == 0 && !given && looksFor()[name] || filters()[name] && (i == 0 || i == 1 && !strings.HasPrefix(o.Words[0].Text, ".")) && strings.HasPrefix(v.Text, ".") && !strings.Contains(v.Text, "/") && !given {
 			continue
 		}
 		if couldBePath(v.Text) {
 			w.reading(v, name+".reads")
 		}
 	}
-	if len(o.flags) > 0 {
-		for _, f := range sortedKeys(o.flags) {
+	if len(o.Flags) > 0 {
+		for _, f := range sortedKeys(o.Flags) {
 			if looksFor()[name] && (f == "-e" || f == "--regexp") {
 				continue
 			}
-			if v := o.flags[f]; v.Text != "" && couldBePath(v.Text) && !usesKeys()[f] && !textOptions()[f] {
+			if v := o.Flags[f]; v.Text != "" && couldBePath(v.Text) && !usesKeys()[f] && !textOptions()[f] {
 				v.Text = strings.TrimPrefix(v.Text, "@")
 				w.reading(v, name+".reads")
 			}
@@ -520,7 +521,6 @@ var (
 var textOptions = lazy.Set("-m --message --title --body --grep --author --reason --description --search --comment --notes --subject --label --name --query --jq --format --template --filter --pattern -S -G")
 
 // Those of them that take a value in every program that has them.
-var longText = lazy.Set("--message --title --body --grep --author --reason --description --search --comment --notes --subject")
 
 // Options that name a key or a certificate to prove who one is: using it is not reading it.
 var usesKeys = lazy.Set("--cert --key -E --cacert --capath --env-file --vault-password-file --private-key --identity-file --client-certificate --client-key --certificate-authority --kubeconfig --ca-certificate --certificate --tls-cert --tls-key")
@@ -538,8 +538,8 @@ func couldBePath(s string) bool {
 	return s != "" && len(s) < 512 && !strings.ContainsAny(s, " \n\t;|&<>") && strings.ContainsAny(s, "./_~") || secretNames()[s] || s == ownName
 }
 
-func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
-	e := s.e
+func (w *walker) effect(s commands.Effect, id string, o *commands.Options, c *cmd) {
+	e := s.Effect
 	e.Rule = id
 	if e.Verb == human.GitDiscard && w.evidence != nil && e.Risk == human.HighRisk && w.inOwnTree(c) && w.evidence.Clean() {
 		switch {
@@ -549,7 +549,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 			e.Risk = human.MediumRisk
 		}
 	}
-	if s.paths == "" {
+	if s.Paths == "" {
 		e.Resource = w.shown(c)
 		if e.Verb == human.NetworkWrite && e.Risk == human.MediumRisk && toItself(c, o) {
 			e.Risk, e.Blast, e.Reversibility = human.LowRisk, human.MachineBlast, human.Costly
@@ -578,7 +578,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 		}
 		return
 	}
-	paths := o.selected(s.paths)
+	paths := o.Selected(s.Paths)
 	if len(paths) == 0 {
 		e.Resource = w.shown(c)
 		e.Certainty = human.Likely
@@ -597,7 +597,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 			}
 			w.keep(p, stream{taint: t, built: w.builds(c, o)})
 		case human.FilesystemDelete:
-			w.deleting(p, e.Blast == human.ProjectBlast && o.has("-r", "-R", "--recursive"), id)
+			w.deleting(p, e.Blast == human.ProjectBlast && o.Has("-r", "-R", "--recursive"), id)
 		default:
 			w.reading(p, id)
 		}
@@ -608,8 +608,8 @@ var compilers = lazy.Set("go gcc g++ clang clang++ cc c++ rustc")
 
 // builds says whether a compiler makes a program of nothing but the project's own code, as it was before this script: to
 // run that is no more than to run the project, as `go run` does.
-func (w *walker) builds(c *cmd, o *options) bool {
-	if !compilers()[c.name] || c.in.open || len(o.words) == 0 {
+func (w *walker) builds(c *cmd, o *commands.Options) bool {
+	if !compilers()[c.name] || c.in.open || len(o.Words) == 0 {
 		return false
 	}
 	for name, f := range w.files {
@@ -628,7 +628,7 @@ func (w *walker) builds(c *cmd, o *options) bool {
 			return false
 		}
 	}
-	for _, v := range o.words {
+	for _, v := range o.Words {
 		p, _ := w.placeOf(v, w.dir)
 		if !v.Known() || p != inProject && p != projectRoot {
 			return false
@@ -672,13 +672,13 @@ var (
 
 // byVerb judges a command by the first of its words that is a verb. known says that the program is one we know to use
 // verbs that way.
-func (w *walker) byVerb(name string, o *options, c *cmd, known bool) {
+func (w *walker) byVerb(name string, o *commands.Options, c *cmd, known bool) {
 	e := human.Effect{Verb: human.ServiceEffect, Resource: w.shown(c), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.SharedBlast, Rule: name + ".changes"}
 	if !known {
 		e = human.Effect{Verb: human.UnknownEffect, Resource: w.shown(c), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.unknown_program"}
 	}
 	look := false
-	for i, v := range o.words {
+	for i, v := range o.Words {
 		if i > 4 {
 			break
 		}
@@ -695,13 +695,13 @@ func (w *walker) byVerb(name string, o *options, c *cmd, known bool) {
 			look = false
 			break
 		}
-		if lookVerbs()[word] || hasPrefix(word, lookPrefixes) || known && len(o.words) == 1 && lists()[word] {
+		if lookVerbs()[word] || hasPrefix(word, lookPrefixes) || known && len(o.Words) == 1 && lists()[word] {
 			look = true
 			break
 		}
 	}
 	for _, f := range []string{"--delete", "--destroy", "--purge", "--wipe", "--drop", "--erase", "--remove", "--delete-all", "--force-delete"} {
-		if o.has(f) {
+		if o.Has(f) {
 			e.Risk, e.Reversibility, look = human.HighRisk, human.Irreversible, false
 		}
 	}
@@ -728,7 +728,7 @@ func hasPrefix(s string, prefixes []string) bool {
 
 // generic judges a program that nothing is known of.
 func (w *walker) generic(c *cmd) {
-	o, _ := parse(c.args, nil, false, false)
+	o, _ := commands.Parse(c.args, nil, false, false)
 	w.readsSecrets(&o, "shell.unknown_program")
 	if sqlVerbs()[c.name] { // a statement, given to a shell by mistake or to a client that takes it so
 		w.query(&cmd{name: "sql"}, arg.Joined(append([]arg.Word{arg.Known(c.name)}, c.args...)), false)
@@ -775,7 +775,7 @@ func (w *walker) asked(c *cmd, words []arg.Word) {
 			return
 		}
 		if scriptLoses()[v.Text[strings.LastIndexByte(v.Text, ':')+1:]] {
-			e := verbDefaults[human.ServiceEffect]
+			e := commands.Defaults[human.ServiceEffect]
 			e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty, e.Reversibility = human.ServiceEffect, human.HighRisk, "shell.script_asked", w.shown(c), human.Likely, human.Irreversible
 			w.emit(e)
 			return

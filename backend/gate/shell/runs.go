@@ -6,58 +6,59 @@ import (
 	"strings"
 
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
 // runsWhat goes through what a rule says that a command runs.
-func (w *walker) runsWhat(e effectSpec, s *spec, o *options, c *cmd) (out stream) {
-	if e.away {
-		e.away = false
+func (w *walker) runsWhat(e commands.Effect, s *commands.Spec, o *commands.Options, c *cmd) (out stream) {
+	if e.Away {
+		e.Away = false
 		return w.away(c.name, func() stream { return w.runsWhat(e, s, o, c) })
 	}
 	switch {
-	case e.runs == "project":
+	case e.Runs == "project":
 		w.runsAll(c)
 		return stream{}
-	case e.paths == "stdin":
-		w.runsInput(e.runs, o, c)
+	case e.Paths == "stdin":
+		w.runsInput(e.Runs, o, c)
 		return stream{}
 	}
-	all := w.runWords(e.paths, s, o, c)
+	all := w.runWords(e.Paths, s, o, c)
 	if len(all) == 0 {
 		return stream{}
 	}
-	switch e.runs {
+	switch e.Runs {
 	case "command":
-		if e.guess {
+		if e.Guess {
 			return w.guessed(all, c)
 		}
 		return w.run(all, c.in)
 	case "sh":
-		if strings.HasSuffix(e.paths, "...") {
+		if strings.HasSuffix(e.Paths, "...") {
 			all = []arg.Word{arg.Joined(all)}
 		}
 	}
 	for _, v := range all {
 		switch {
-		case e.guess && !w.looksRun(v), e.runs == "texts" && !strings.Contains(v.Text, " "):
-		case e.runs == "sh", e.runs == "texts":
+		case e.Guess && !w.looksRun(v), e.Runs == "texts" && !strings.Contains(v.Text, " "):
+		case e.Runs == "sh", e.Runs == "texts":
 			out.taint |= w.script(trimList(v.Text), "sh", nil, c.in).taint
-		case e.runs == "sql":
+		case e.Runs == "sql":
 			w.query(c, v, readOnly(o))
-		case e.runs == "outside":
+		case e.Runs == "outside":
 			w.runsOutside(v, c)
-		case codeByName(v.Text) == e.runs && !strings.ContainsAny(v.Text, " (;"):
-			w.scriptFile(v, e.runs, c)
+		case codeByName(v.Text) == e.Runs && !strings.ContainsAny(v.Text, " (;"):
+			w.scriptFile(v, e.Runs, c)
 		default:
-			w.code(e.runs, v)
+			w.code(e.Runs, v)
 		}
 	}
 	return out
 }
 
 // runsInput is what comes by a pipe, where a command runs it.
-func (w *walker) runsInput(what string, o *options, c *cmd) {
+func (w *walker) runsInput(what string, o *commands.Options, c *cmd) {
 	switch {
 	case !c.in.open:
 	case what != "sql":
@@ -82,49 +83,31 @@ func (w *walker) runsOutside(v arg.Word, c *cmd) {
 }
 
 // readOnly says whether SQLite or DuckDB opens its database for reading.
-func readOnly(o *options) bool { return o.has("-readonly", "--readonly") }
+func readOnly(o *commands.Options) bool { return o.Has("-readonly", "--readonly") }
 
 // runWords are the arguments that a selector names: "all", "3...", "--args...", "-c|--command" and so on.
-func (w *walker) runWords(selector string, s *spec, o *options, c *cmd) []arg.Word {
+func (w *walker) runWords(selector string, s *commands.Spec, o *commands.Options, c *cmd) []arg.Word {
 	names, follow := strings.CutSuffix(selector, "...")
 	if !follow {
-		return o.selected(selector)
+		return o.Selected(selector)
 	}
 	n, err := strconv.Atoi(names)
 	if err != nil { // what follows an option
 		for i, a := range c.args {
-			if a.Text != "" && isOne(a.Text, names) {
+			if a.Text != "" && commands.OneOf(a.Text, names) {
 				return c.args[i+1:]
 			}
 		}
 		return nil
 	}
-	_, rest := parse(c.args, s.values, s.long, true)
+	_, rest := commands.Parse(c.args, s.Values, s.Long, true)
 	for range n - 1 {
 		if len(rest) == 0 {
 			return nil
 		}
-		_, rest = parse(rest[1:], s.values, s.long, true)
+		_, rest = commands.Parse(rest[1:], s.Values, s.Long, true)
 	}
 	return rest
-}
-
-// selected are the words or the values of options that a selector names.
-func (o *options) selected(selector string) []arg.Word {
-	switch selector {
-	case "all":
-		return o.words
-	case "first":
-		return o.words[:min(1, len(o.words))]
-	case "last":
-		return o.words[max(0, len(o.words)-1):]
-	case "rest":
-		return o.words[min(1, len(o.words)):]
-	}
-	if n, err := strconv.Atoi(selector); err == nil {
-		return o.words[min(n-1, len(o.words)):min(n, len(o.words))]
-	}
-	return o.values(selector)
 }
 
 // mostGuessed is how many words may stand before a command whose program has options of its own.
@@ -151,7 +134,7 @@ func (w *walker) guessed(words []arg.Word, c *cmd) stream {
 }
 
 // described says whether anything is known of a command.
-func described(name string) bool { return handlers()[name] != nil || specOf(name) != nil }
+func described(name string) bool { return handlers()[name] != nil || commands.Of(name) != nil }
 
 // looksRun says whether a text begins like a command that matters.
 func (w *walker) looksRun(v arg.Word) bool {

@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -169,7 +170,7 @@ func fd(w *walker, c *cmd) (stream, bool) {
 // fzf runs what its bindings and previews say.
 func fzf(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
-	o, _ := parse(c.args, lazy.Words("--bind --preview -q --query -d --delimiter -f --filter --header --history --expect"), false, false)
+	o, _ := commands.Parse(c.args, lazy.Words("--bind --preview -q --query -d --delimiter -f --filter --header --history --expect"), false, false)
 	for i, a := range c.args {
 		bind := ""
 		if a.Text == "--bind" && i+1 < len(c.args) {
@@ -199,10 +200,10 @@ func fzf(w *walker, c *cmd) (stream, bool) {
 			w.script(strings.ReplaceAll(v, "{}", "\"$_chosen\""), "sh", nil, stream{})
 		}
 	}
-	if v, ok := o.flags["--preview"]; ok && v.Text != "" {
+	if v, ok := o.Flags["--preview"]; ok && v.Text != "" {
 		w.script(strings.ReplaceAll(v.Text, "{}", "\"$_chosen\""), "sh", nil, stream{})
 	}
-	if o.has("--listen-unsafe") {
+	if o.Has("--listen-unsafe") {
 		w.simple(c, human.SecurityWeakening, human.HighRisk, "listens")
 	}
 	return handled(stream{taint: c.in.taint | arg.MadeHere})

@@ -5,6 +5,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -13,7 +14,7 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 	args := c.args
 	switch c.name {
 	case "screen":
-		_, rest := parse(args, lazy.Words("-S -c -e -h -p -s -t -T -Logfile"), false, true)
+		_, rest := commands.Parse(args, lazy.Words("-S -c -e -h -p -s -t -T -Logfile"), false, true)
 		for i, a := range args {
 			if a.Text == "-X" {
 				rest = args[i+1:]
@@ -29,7 +30,7 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 			w.run(rest, stream{})
 		}
 	default: // tmux, byobu
-		_, rest := parse(args, lazy.Words("-c -f -L -S -T"), false, true)
+		_, rest := commands.Parse(args, lazy.Words("-c -f -L -S -T"), false, true)
 		for len(rest) > 0 {
 			sub := rest[0].Text
 			end := len(rest)
@@ -43,10 +44,10 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 			rest = rest[min(end+1, len(rest)):]
 			switch {
 			case strings.HasPrefix("send-keys", sub) && strings.HasPrefix(sub, "send"), sub == "set-buffer", sub == "setb":
-				_, keys := parse(one, lazy.Words("-t -N -b"), false, true)
+				_, keys := commands.Parse(one, lazy.Words("-t -N -b"), false, true)
 				w.typed(keys)
 			case strings.HasPrefix(sub, "new"), strings.HasPrefix(sub, "split"), strings.HasPrefix(sub, "respawn"), strings.HasPrefix(sub, "run"), strings.HasPrefix(sub, "if"), strings.HasPrefix(sub, "pipe"), strings.HasPrefix(sub, "popup"), strings.HasPrefix(sub, "display-popup"), strings.HasPrefix(sub, "confirm"), strings.HasPrefix(sub, "bind"), strings.HasPrefix(sub, "set-hook"):
-				_, words := parse(one, lazy.Words("-t -s -n -c -x -y -e -F -l -p -w -T"), false, true)
+				_, words := commands.Parse(one, lazy.Words("-t -s -n -c -x -y -e -F -l -p -w -T"), false, true)
 				if len(words) == 1 || strings.HasPrefix(sub, "if") {
 					for _, x := range words {
 						w.script(x.Text, "sh", nil, stream{})
@@ -116,7 +117,7 @@ var quietVim = lazy.Set("q q! qa qa! quit set version messages normal nohl synta
 
 // mongo judges the JavaScript that a client of MongoDB is given.
 func mongo(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, specOf("mongosh").values, false, false)
+	o, _ := commands.Parse(c.args, commands.Of("mongosh").Values, false, false)
 	var texts []arg.Word
 	for i, a := range c.args {
 		if a.Text == "--eval" && i+1 < len(c.args) {
@@ -128,8 +129,8 @@ func mongo(w *walker, c *cmd) (stream, bool) {
 	if len(texts) == 0 && c.in.open && c.in.known {
 		texts = append(texts, arg.Word{Text: c.in.text, Taint: c.in.taint})
 	}
-	files := o.has("-f", "--file")
-	for _, f := range o.words {
+	files := o.Has("-f", "--file")
+	for _, f := range o.Words {
 		files = files || strings.HasSuffix(f.Text, ".js") || strings.HasSuffix(f.Text, ".mongodb")
 	}
 	if len(texts) == 0 || files {
@@ -157,7 +158,7 @@ func mongo(w *walker, c *cmd) (stream, bool) {
 			w.code("javascript", t)
 		}
 	}
-	e := verbDefaults[human.DatabaseEffect]
+	e := commands.Defaults[human.DatabaseEffect]
 	e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.DatabaseEffect, risk, "mongosh.eval", clip(arg.Joined(texts).Shown()), human.Likely
 	switch risk {
 	case human.HighRisk:

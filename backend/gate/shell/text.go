@@ -9,6 +9,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 )
 
 func echo(w *walker, c *cmd) (stream, bool) {
@@ -74,13 +75,13 @@ func printf(w *walker, c *cmd) (stream, bool) {
 }
 
 func cat(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, nil, false, false)
+	o, _ := commands.Parse(c.args, nil, false, false)
 	w.harmless(c)
-	out := stream{known: len(o.words) > 0}
-	if len(o.words) == 0 {
+	out := stream{known: len(o.Words) > 0}
+	if len(o.Words) == 0 {
 		out = c.in
 	}
-	for _, v := range o.words {
+	for _, v := range o.Words {
 		if v.Text == "/dev/null" {
 			continue
 		}
@@ -102,8 +103,8 @@ func cat(w *walker, c *cmd) (stream, bool) {
 const madeTemp = "/tmp/mktemp.made"
 
 func mktemp(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-p --tmpdir --suffix"), false, false)
-	if len(o.words) > 0 || o.has("-p", "--tmpdir", "-u", "--dry-run", "--suffix") {
+	o, _ := commands.Parse(c.args, lazy.Words("-p --tmpdir --suffix"), false, false)
+	if len(o.Words) > 0 || o.Has("-p", "--tmpdir", "-u", "--dry-run", "--suffix") {
 		return stream{}, false
 	}
 	w.apply(c)
@@ -111,15 +112,15 @@ func mktemp(w *walker, c *cmd) (stream, bool) {
 }
 
 func decode(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, nil, c.name == "openssl", false)
-	s := specOf(c.name)
+	o, _ := commands.Parse(c.args, nil, c.name == "openssl", false)
+	s := commands.Of(c.name)
 	if s != nil {
-		oo, _ := parse(c.args, s.values, s.long, false)
+		oo, _ := commands.Parse(c.args, s.Values, s.Long, false)
 		w.rules(s, &oo, c, true)
 	} else {
 		w.harmless(c)
 	}
-	decoding := o.has("-d", "-D", "--decode", "-r", "-dc") || c.name == "uudecode" || c.name == "gunzip" || c.name == "zcat"
+	decoding := o.Has("-d", "-D", "--decode", "-r", "-dc") || c.name == "uudecode" || c.name == "gunzip" || c.name == "zcat"
 	if !decoding {
 		return handled(stream{taint: c.in.taint})
 	}
@@ -167,12 +168,12 @@ func translate(w *walker, c *cmd) (stream, bool) {
 }
 
 func tee(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, nil, false, false)
+	o, _ := commands.Parse(c.args, nil, false, false)
 	w.harmless(c)
-	for _, v := range o.words {
+	for _, v := range o.Words {
 		in := c.in
 		switch {
-		case o.has("-a", "--append"):
+		case o.Has("-a", "--append"):
 			w.writing(v, "tee.writes")
 			in = w.appended(v, in)
 		case in.open && in.known && strings.TrimSpace(in.text) == "":

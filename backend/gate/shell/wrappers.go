@@ -7,19 +7,20 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
 // env takes options and assignments before a command; without one it prints.
 func env(w *walker, c *cmd) (stream, bool) {
 	values := map[string]bool{"-u": true, "--unset": true, "-C": true, "--chdir": true, "-S": true, "--split-string": true, "-P": true, "-a": true, "--argv0": true}
-	o, rest := parse(c.args, values, false, true)
+	o, rest := commands.Parse(c.args, values, false, true)
 	for _, name := range []string{"-S", "--split-string"} {
-		if v, ok := o.flags[name]; ok {
+		if v, ok := o.Flags[name]; ok {
 			return handled(w.script("env "+v.Text+quoteAll(rest), "sh", nil, c.in))
 		}
 	}
-	if v, ok := o.flags["-C"]; ok {
+	if v, ok := o.Flags["-C"]; ok {
 		defer func(old string) { w.dir = old }(w.dir)
 		if abs, ok := w.resolve(v, w.dir); ok {
 			w.dir = abs
@@ -50,21 +51,21 @@ func (w *walker) assignsThen(c *cmd, rest []arg.Word, name string) stream {
 func sudo(w *walker, c *cmd) (stream, bool) {
 	values := map[string]bool{"-u": true, "-g": true, "-h": true, "-p": true, "-C": true, "-D": true, "-R": true, "-T": true, "-U": true, "-r": true, "-t": true, "-a": true, "-c": true,
 		"--user": true, "--group": true, "--host": true, "--prompt": true, "--chdir": true, "--chroot": true, "--role": true, "--type": true, "--close-from": true, "--command-timeout": true, "--other-user": true}
-	o, rest := parse(c.args, values, false, true)
+	o, rest := commands.Parse(c.args, values, false, true)
 	risk := human.MediumRisk
 	if len(rest) == 0 {
-		if o.has("-l", "--list", "-v", "-k", "-K", "-V", "--version", "--help", "--validate", "--reset-timestamp", "--remove-timestamp") {
+		if o.Has("-l", "--list", "-v", "-k", "-K", "-V", "--version", "--help", "--validate", "--reset-timestamp", "--remove-timestamp") {
 			w.harmless(c)
 			return handled(stream{})
 		}
-		if !o.has("-e", "--edit") {
+		if !o.Has("-e", "--edit") {
 			risk = human.HighRisk // a shell, as another user
 		}
 		if c.in.open {
 			w.feed("sh", c.in, "sudo.stdin")
 		}
 	}
-	if o.has("-e", "--edit") {
+	if o.Has("-e", "--edit") {
 		for _, v := range rest {
 			w.writing(v, "sudo.edits")
 		}
@@ -89,8 +90,8 @@ func execute(w *walker, c *cmd) (stream, bool) {
 	if c.name == "exec" {
 		values["-a"] = true
 	}
-	o, rest := parse(c.args, values, false, true)
-	if c.name == "command" && o.has("-v", "-V") {
+	o, rest := commands.Parse(c.args, values, false, true)
+	if c.name == "command" && o.Has("-v", "-V") {
 		w.harmless(c)
 		return handled(stream{})
 	}
@@ -127,24 +128,24 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 			delete(values, n)
 		}
 	}
-	o, rest := parse(c.args, values, false, true)
+	o, rest := commands.Parse(c.args, values, false, true)
 	if c.name == "xargs" {
 		// -e STOP: some take the word after -e for its value
-		if v, ok := o.flags["-e"]; ok && v.Text == "" && len(rest) > 1 && rest[0].Text == strings.ToUpper(rest[0].Text) && handlers()[rest[0].Text] == nil {
+		if v, ok := o.Flags["-e"]; ok && v.Text == "" && len(rest) > 1 && rest[0].Text == strings.ToUpper(rest[0].Text) && handlers()[rest[0].Text] == nil {
 			rest = rest[1:]
 		}
 	}
-	if v, ok := o.flags["-a"]; ok {
+	if v, ok := o.Flags["-a"]; ok {
 		w.reading(v, "xargs.reads")
 	}
-	if o.has("-p", "--interactive", "-o", "--open-tty") {
+	if o.Has("-p", "--interactive", "-o", "--open-tty") {
 		w.simple(c, human.UnknownEffect, human.LowRisk, "interactive")
 	}
 	marks := []string{"{}"}
-	if v, ok := o.flags["-I"]; ok && v.Text != "" {
+	if v, ok := o.Flags["-I"]; ok && v.Text != "" {
 		marks = append(marks, v.Text)
 	}
-	if v, ok := o.flags["-J"]; ok && v.Text != "" {
+	if v, ok := o.Flags["-J"]; ok && v.Text != "" {
 		marks = append(marks, v.Text)
 	}
 	if len(rest) == 0 {
@@ -198,10 +199,10 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 	if c.in.all != "" && (name == "rm" || name == "shred" || name == "unlink") {
 		w.deleting(arg.Known(c.in.all), true, "xargs.deletes")
 	}
-	if !used && !o.has("-I", "-J", "--replace", "-i") {
+	if !used && !o.Has("-I", "-J", "--replace", "-i") {
 		if c.in.known {
 			pieces := strings.Fields(c.in.text)
-			if o.has("-0", "--null", "-d", "--delimiter") {
+			if o.Has("-0", "--null", "-d", "--delimiter") {
 				pieces = []string{strings.TrimRight(c.in.text, "\n")}
 			}
 			if len(pieces) > 64 {
@@ -231,9 +232,9 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 }
 
 func scriptCmd(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, lazy.Words("-c --command -E -O -I -B -T -o -m --log-out --log-in --log-io --log-timing"), false, true)
+	o, rest := commands.Parse(c.args, lazy.Words("-c --command -E -O -I -B -T -o -m --log-out --log-in --log-io --log-timing"), false, true)
 	for _, n := range []string{"-c", "--command"} {
-		if v, ok := o.flags[n]; ok {
+		if v, ok := o.Flags[n]; ok {
 			w.script(v.Text, "sh", nil, stream{})
 			for _, p := range rest {
 				w.writing(p, "script.writes")
@@ -241,7 +242,7 @@ func scriptCmd(w *walker, c *cmd) (stream, bool) {
 			return handled(stream{})
 		}
 	}
-	if o.has("-p") { // plays back what was recorded
+	if o.Has("-p") { // plays back what was recorded
 		w.harmless(c)
 		return handled(stream{})
 	}
@@ -266,8 +267,8 @@ func (w *walker) away(host string, run func() stream) stream {
 }
 
 func ssh(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, lazy.Words("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), false, true)
-	if v, ok := o.flags["-o"]; ok {
+	o, rest := commands.Parse(c.args, lazy.Words("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), false, true)
+	if v, ok := o.Flags["-o"]; ok {
 		l := strings.ToLower(v.Text)
 		for _, key := range []string{"proxycommand", "localcommand", "knownhostscommand"} {
 			if rest, ok := strings.CutPrefix(l, key); ok {
@@ -278,11 +279,11 @@ func ssh(w *walker, c *cmd) (stream, bool) {
 			w.simple(c, human.SecurityWeakening, human.MediumRisk, "host_unchecked")
 		}
 	}
-	if o.has("-Q", "-V", "-G") && len(rest) <= 1 || len(rest) == 0 {
+	if o.Has("-Q", "-V", "-G") && len(rest) <= 1 || len(rest) == 0 {
 		w.harmless(c)
 		return handled(stream{})
 	}
-	if o.has("-R", "-D", "-L", "-w") {
+	if o.Has("-R", "-D", "-L", "-w") {
 		w.simple(c, human.NetworkWrite, human.MediumRisk, "tunnel")
 	}
 	host := rest[0].Shown()
@@ -308,10 +309,10 @@ func ssh(w *walker, c *cmd) (stream, bool) {
 
 // daemon is start-stop-daemon, which takes the program by option and its arguments after --.
 func daemon(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, lazy.Words("-x --exec -a --startas -p --pidfile -n --name -u --user -c --chuid -d --chdir -g --group -k -s --signal"), false, false)
+	o, _ := commands.Parse(c.args, lazy.Words("-x --exec -a --startas -p --pidfile -n --name -u --user -c --chuid -d --chdir -g --group -k -s --signal"), false, false)
 	for _, n := range []string{"-a", "--startas", "-x", "--exec"} {
-		if v, ok := o.flags[n]; ok && v.Text != "" && !o.has("-K", "--stop", "-T", "--status") {
-			return handled(w.run(append([]arg.Word{v}, o.after...), stream{}))
+		if v, ok := o.Flags[n]; ok && v.Text != "" && !o.Has("-K", "--stop", "-T", "--status") {
+			return handled(w.run(append([]arg.Word{v}, o.After...), stream{}))
 		}
 	}
 	return stream{}, false

@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/human"
 )
 
@@ -88,8 +89,8 @@ func (w *walker) runsWhatWasWritten(c *cmd, ran, writes int) {
 
 // judgesArguments says whether what a program is given to run has been judged where it was run.
 func judgesArguments(name string) bool {
-	s := specOf(name)
-	return handlers()[name] != nil || isShell(name) || s == nil || s.wrap >= 0 || s.runs(false)
+	s := commands.Of(name)
+	return handlers()[name] != nil || isShell(name) || s == nil || s.Wrap >= 0 || s.Runs(false)
 }
 
 // suspectsArguments looks for commands in what a program that runs code is given, where its entry does not say that it takes

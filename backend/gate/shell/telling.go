@@ -5,6 +5,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/commands"
 )
 
 // Options that mean the same in every program that has them: what they hold is run, or is where output goes. What is written
@@ -46,7 +47,7 @@ func (w *walker) telling(c *cmd) {
 		case runOptions()[name] || !short && runsByEnding(name):
 			w.runsByOption(name, v)
 		case commandOptions()[name] && w.looksRun(v):
-			if s := specOf(c.name); c.name != "git" && (s == nil || !s.runs(true)) {
+			if s := commands.Of(c.name); c.name != "git" && (s == nil || !s.Runs(true)) {
 				w.script(trimList(v.Text), "sh", nil, c.in)
 			}
 		case strings.HasPrefix(name, "--on-"): // aria2c --on-download-complete

@@ -1,4 +1,4 @@
-package shell
+package commands
 
 import (
 	_ "embed" // the texts
@@ -44,7 +44,7 @@ type slot struct{ section, offset uint16 }
 type section struct {
 	head, body string
 	once       sync.Once
-	spec       *spec // once it is read
+	spec       *Spec // once it is read
 }
 
 var knowledge = sync.OnceValues(func() (*index, error) {
@@ -92,8 +92,8 @@ func (x *index) slot(name string) (*slot, *section) {
 	}
 }
 
-// specOf returns what is known of a command, or nil.
-func specOf(name string) *spec {
+// Of returns what is known of a command, or nil.
+func Of(name string) *Spec {
 	x, err := knowledge()
 	if err != nil {
 		panic(err) // the files are part of the program; a test reads them all
@@ -103,11 +103,36 @@ func specOf(name string) *spec {
 		return nil
 	}
 	s.once.Do(func() {
-		first, _, _ := strings.Cut(s.head, " ")
-		s.spec = &spec{name: first, wrap: -1}
-		if err := s.spec.read(s.body); err != nil {
+		if s.spec, err = s.read(); err != nil {
 			panic(err)
 		}
 	})
 	return s.spec
+}
+
+// Names are all names that entries describe, in no order.
+func Names() (all []string) {
+	x, err := knowledge()
+	if err != nil {
+		panic(err) // as in Of
+	}
+	for i := range x.sections {
+		all = append(all, strings.Fields(x.sections[i].head)...)
+	}
+	return all
+}
+
+// Entry reads a text that holds one entry.
+func Entry(text string) (*Spec, error) {
+	x, err := makeIndex("\n" + text)
+	if err != nil {
+		return nil, err
+	}
+	return x.sections[0].read()
+}
+
+func (s *section) read() (*Spec, error) {
+	first, _, _ := strings.Cut(s.head, " ")
+	made := &Spec{Name: first, Wrap: -1}
+	return made, made.read(s.body)
 }
