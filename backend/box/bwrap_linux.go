@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"deskbell/backend/gate/shell"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 	"deskbell/backend/platform/confine"
 )
@@ -178,7 +178,7 @@ func (b *Box) shown() []string {
 		}
 	}
 	all = slices.DeleteFunc(all, func(path string) bool { // a folder around a home is none of a tool's
-		return within(b.home, path) || within("/home", path) || within("/tmp", path) || shell.HoldsSecrets(path)
+		return within(b.home, path) || within("/home", path) || within("/tmp", path) || paths.HoldsSecrets(path)
 	})
 	all = append(all, b.options.Shown...)
 	all = slices.DeleteFunc(all, func(path string) bool { return within(path, b.Root) })
@@ -196,10 +196,10 @@ func (b *Box) ofATool(dir string) bool {
 // secrets are the places of secrets there are in what the box shows, as the gatekeeper knows them, and what is hidden besides.
 func (b *Box) secrets() []string {
 	var all []string
-	for _, place := range shell.SecretPlaces(b.home) {
+	for _, place := range paths.SecretPlaces(b.home) {
 		found, _ := filepath.Glob(place + "*")
 		for _, path := range found {
-			if shell.HoldsSecrets(path) && !b.named(path) {
+			if paths.HoldsSecrets(path) && !b.named(path) {
 				all = append(all, path)
 			}
 		}
@@ -208,7 +208,7 @@ func (b *Box) secrets() []string {
 		for _, deep := range []string{"", "/*", "/*/*", "/.*", "/*/.*"} {
 			found, _ := filepath.Glob(path + deep)
 			for _, path := range found {
-				if shell.HoldsSecrets(path) && !b.named(path) {
+				if paths.HoldsSecrets(path) && !b.named(path) {
 					all = append(all, path)
 				}
 			}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"deskbell/backend/gate/shell"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -211,7 +211,7 @@ func readable(in *os.Root, path string) (*os.File, error) {
 // warning says why a change needs a consent of its own.
 func (w *comparing) warning(c Change) Warning {
 	abs := filepath.Join(w.Root, c.Path)
-	if shell.RunsByItself(abs) || w.ofGit(c.Path) {
+	if paths.RunsByItself(abs) || w.ofGit(c.Path) {
 		return Runs
 	}
 	if c.After&fs.ModeSymlink != 0 {

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deskbell/backend/gate/shell"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 	"deskbell/backend/store/disk"
 )
@@ -287,7 +287,7 @@ func (c *copying) mask(path string) {
 // secret says whether a path of the project is not for the box.
 func (c *copying) secret(path string) bool {
 	abs := filepath.Join(c.Root, path)
-	return shell.HoldsSecrets(abs) && !slices.ContainsFunc(c.options.Shown, func(s string) bool { return within(abs, s) })
+	return paths.HoldsSecrets(abs) && !slices.ContainsFunc(c.options.Shown, func(s string) bool { return within(abs, s) })
 }
 
 func (c *copying) entry(path string) error {

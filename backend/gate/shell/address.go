@@ -10,6 +10,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -270,7 +271,7 @@ func (w *walker) guarded(text string) bool {
 		return true
 	}
 	text = strings.ToLower(text) + "/"
-	return slices.ContainsFunc(gateParts, func(p string) bool { return strings.Contains(text, p) })
+	return slices.ContainsFunc(paths.GateParts, func(p string) bool { return strings.Contains(text, p) })
 }
 
 // partGuarded says whether a part of a text leads there by a link: DIR:/x.
@@ -280,7 +281,7 @@ func (w *walker) partGuarded(text string) bool {
 	}
 	return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == ':' || r == ',' || r == '=' }), func(part string) bool {
 		p, _ := w.placeOf(arg.Word{Text: part, Quoted: true}, w.dir)
-		return p == gateSpot
+		return p == paths.Gate
 	})
 }
 

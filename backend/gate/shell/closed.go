@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -162,7 +163,7 @@ func (w *walker) runAfter(args []arg.Word) {
 func (w *walker) elsewhere(s *commands.Spec, c *cmd, a commands.Arguments) {
 	for _, name := range s.Before {
 		for _, v := range a.All[name] {
-			if p, target := w.placeOf(v, w.dir); p != gateSpot || name == "--data" && w.guard != "" && target != w.guard {
+			if p, target := w.placeOf(v, w.dir); p != paths.Gate || name == "--data" && w.guard != "" && target != w.guard {
 				w.ownLimit(c, c.name+"."+strings.TrimLeft(name, "-"))
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -192,7 +193,7 @@ func (w *walker) judge(language string, v arg.Word, doubted bool) {
 			if len(l) > 1 && couldBePath(l) && (strings.HasPrefix(l, "/") || strings.HasPrefix(l, "~") || strings.HasPrefix(l, ".")) {
 				w.writing(arg.Known(l), "code.writes")
 			} else if couldBePath(l) {
-				if p, _ := w.placeOf(arg.Known(l), w.dir); p == gateSpot || p == hookSpot {
+				if p, _ := w.placeOf(arg.Known(l), w.dir); p == paths.Gate || p == paths.Hook {
 					w.writing(arg.Known(l), "code.writes")
 				}
 			}
@@ -225,7 +226,7 @@ func (w *walker) judge(language string, v arg.Word, doubted bool) {
 		}
 	}
 	for _, l := range literals {
-		if couldBePath(l) || secretNames()[l] {
+		if couldBePath(l) || paths.SecretNames()[l] {
 			secret = w.reading(arg.Known(l), "code.reads")&arg.FromSecret != 0 || secret
 		}
 	}
@@ -408,7 +409,7 @@ func (w *walker) moduleFile(m string) string {
 			return file
 		}
 		p, target := w.placeOf(v, w.dir)
-		if w.evidence != nil && p == inProject {
+		if w.evidence != nil && p == paths.InProject {
 			if _, ok := w.evidence.Text(target); ok {
 				return file
 			}
@@ -427,7 +428,7 @@ func (w *walker) joinedSecret(text string, literals []string) bool {
 	for i, l := range literals {
 		for _, tail := range []string{"", "/" + strings.Join(literals[i+1:min(i+2, len(literals))], ""), "/" + strings.Join(literals[i+1:min(i+3, len(literals))], "/")} {
 			one := strings.Trim(l, "/") + tail
-			if p, _ := w.placeOf(arg.Known("~/"+one), w.dir); p == secretSpot && len(one) < 200 && one != "" {
+			if p, _ := w.placeOf(arg.Known("~/"+one), w.dir); p == paths.Secret && len(one) < 200 && one != "" {
 				w.reading(arg.Known("~/"+one), "code.reads")
 				return true
 			}

@@ -6,6 +6,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -81,7 +82,7 @@ func docker(w *walker, c *cmd) (stream, bool) {
 				if !ro {
 					host = true
 				}
-				if p == rootSpot || p == systemSpot || p == homeSpot || p == secretSpot || p == rawDevice {
+				if p == paths.Slash || p == paths.System || p == paths.Home || p == paths.Secret || p == paths.RawDevice {
 					if ro {
 						w.simple(c, human.CredentialAccess, human.HighRisk, "mounts_host")
 					} else {

@@ -7,6 +7,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -159,7 +160,7 @@ func remove(w *walker, c *cmd) (stream, bool) {
 		}
 		if c.name == "rmdir" {
 			w.simple(c, human.FilesystemDelete, human.LowRisk, "empty_folder")
-			if p, _ := w.placeOf(v, w.dir); p >= secretSpot {
+			if p, _ := w.placeOf(v, w.dir); p >= paths.Secret {
 				w.deleting(v, false, "rmdir")
 			}
 			continue
@@ -196,7 +197,7 @@ func copies(w *walker, c *cmd) (stream, bool) {
 		from := v.Taint
 		if c.name != "ln" {
 			from |= w.reading(v, c.name+".reads")
-		} else if p, _ := w.placeOf(v, w.dir); p == secretSpot || p == envFile {
+		} else if p, _ := w.placeOf(v, w.dir); p == paths.Secret || p == paths.EnvFile {
 			from |= arg.FromSecret
 		}
 		t |= from
@@ -207,9 +208,9 @@ func copies(w *walker, c *cmd) (stream, bool) {
 		}
 		if c.name == "ln" {
 			switch p, target := w.placeOf(v, w.dir); {
-			case p == gateSpot:
+			case p == paths.Gate:
 				w.tampers(w.shown(c))
-			case p == secretSpot, p == rawDevice, p == rootSpot, w.holdsGuard(target, v.Glob):
+			case p == paths.Secret, p == paths.RawDevice, p == paths.Slash, w.holdsGuard(target, v.Glob):
 				w.simple(c, human.CredentialAccess, human.HighRisk, "links")
 			}
 		}
@@ -217,7 +218,7 @@ func copies(w *walker, c *cmd) (stream, bool) {
 	// Into a folder, the file's own name decides what it becomes.
 	for _, v := range words {
 		base := path.Base(strings.TrimRight(v.Text, "/"))
-		if secretNames()[base] || startFiles()[base] {
+		if paths.SecretNames()[base] || paths.StartNames()[base] {
 			w.writing(arg.Word{Text: strings.TrimRight(to.Text, "/") + "/" + base, Quoted: true}, c.name+".writes")
 		}
 	}
@@ -232,16 +233,16 @@ func (w *walker) moves(v, to arg.Word) {
 	p, target := w.placeOf(v, w.dir)
 	e := human.Effect{Verb: human.FilesystemWrite, Resource: v.Shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Reversible, Rule: "mv.moves"}
 	switch p {
-	case rootSpot, homeSpot, rawDevice:
+	case paths.Slash, paths.Home, paths.RawDevice:
 		e.Risk, e.HardLimit, e.Blast = human.CriticalRisk, true, human.MachineBlast
-	case projectRoot, gitDir, systemSpot, startSpot, secretSpot, unknownSpot:
+	case paths.Root, paths.GitDir, paths.System, paths.Start, paths.Secret, paths.Unknown:
 		e.Risk, e.Blast = human.HighRisk, human.MachineBlast
-	case gateSpot, hookSpot:
+	case paths.Gate, paths.Hook:
 		e.Risk, e.HardLimit = human.CriticalRisk, true
-	case outside, envFile:
+	case paths.Outside, paths.EnvFile:
 		e.Risk = human.MediumRisk
 	}
-	if w.holdsGuard(target, v.Glob) || holdsHooks(target) {
+	if w.holdsGuard(target, v.Glob) || paths.HoldsHooks(target) {
 		e.Risk, e.HardLimit = human.CriticalRisk, true
 	}
 	if to.Text == "/dev/null" {
@@ -301,7 +302,7 @@ func (w *walker) copied(v, to arg.Word, one, keeps, forced bool, c *cmd) {
 	case v.Text == "/dev/null":
 		w.emptying(to, c.name+".empties")
 	default:
-		if p, _ := w.placeOf(at, w.dir); p == inProject || p == outside || p == envFile {
+		if p, _ := w.placeOf(at, w.dir); p == paths.InProject || p == paths.Outside || p == paths.EnvFile {
 			w.replacing(at, rule)
 		}
 	}
@@ -334,7 +335,7 @@ func dd(w *walker, c *cmd) (stream, bool) {
 		if v, ok := strings.CutPrefix(a.Text, "if="); ok {
 			p, _ := w.placeOf(arg.Word{Text: v}, w.dir)
 			t |= w.reading(arg.Word{Text: v, Taint: a.Taint, Quoted: true}, "dd.reads")
-			if p == rawDevice {
+			if p == paths.RawDevice {
 				w.simple(c, human.CredentialAccess, human.HighRisk, "reads_device")
 			}
 		}
@@ -381,14 +382,14 @@ func chmod(w *walker, c *cmd) (stream, bool) {
 			e.Verb = human.FilesystemWrite
 		}
 		switch {
-		case (p == rootSpot || p == homeSpot || w.holdsGuard(target, v.Glob) || holdsHooks(target)) && recursive, p == gateSpot, p == hookSpot:
+		case (p == paths.Slash || p == paths.Home || w.holdsGuard(target, v.Glob) || paths.HoldsHooks(target)) && recursive, p == paths.Gate, p == paths.Hook:
 			e.Risk, e.Blast, e.HardLimit = human.CriticalRisk, human.MachineBlast, true
-		case p == systemSpot || p == rootSpot || p == homeSpot || p == rawDevice || p == secretSpot && mode != "600" && mode != "400" && mode != "700" && mode != "0600" || p == startSpot && c.name != "chmod":
+		case p == paths.System || p == paths.Slash || p == paths.Home || p == paths.RawDevice || p == paths.Secret && mode != "600" && mode != "400" && mode != "700" && mode != "0600" || p == paths.Start && c.name != "chmod":
 			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
 			if recursive {
 				e.Risk = human.CriticalRisk
 			}
-		case p == outside || p == unknownSpot:
+		case p == paths.Outside || p == paths.Unknown:
 			if recursive {
 				e.Risk = human.HighRisk
 			} else if e.Risk == human.LowRisk {

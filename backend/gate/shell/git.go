@@ -7,6 +7,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -232,7 +233,7 @@ func (w *walker) discards(c *cmd, files []arg.Word) {
 	kept := w.evidence != nil
 	for _, f := range files {
 		p, target := w.placeOf(f, w.dir)
-		kept = kept && !f.Glob && f.Known() && p != projectRoot
+		kept = kept && !f.Glob && f.Known() && p != paths.Root
 		if kept {
 			s := w.evidence.File(target)
 			kept = s == Committed || s == Absent

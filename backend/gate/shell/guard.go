@@ -5,6 +5,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -32,7 +33,7 @@ func (w *walker) guards(c *cmd, secrets, from int) {
 				for j, x := range c.args[i+1:] {
 					p, _ := w.placeOf(x, w.dir)
 					last := i+1+j == len(c.args)-1 && j > 0 // where it goes to
-					if (p == secretSpot || p == envFile) && !last && !strings.Contains(x.Text, "://") {
+					if (p == paths.Secret || p == paths.EnvFile) && !last && !strings.Contains(x.Text, "://") {
 						w.leak(w.shown(c))
 						return
 					}

@@ -8,6 +8,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -361,7 +362,7 @@ var entries = map[string]string{"manage.py": "django-admin", "artisan": "artisan
 
 func (w *walker) ownProject(v arg.Word) bool {
 	p, _ := w.placeOf(v, w.dir)
-	return v.Known() && p == inProject
+	return v.Known() && p == paths.InProject
 }
 
 // timed is the program that timeit runs: what is set up, and the lines of its statement.
@@ -410,7 +411,7 @@ func (w *walker) module(c *cmd, args []arg.Word) {
 	case "http.server":
 		for i, a := range args {
 			if (a.Text == "-d" || a.Text == "--directory") && i+1 < len(args) {
-				if p, _ := w.placeOf(args[i+1], w.dir); p > unknownSpot {
+				if p, _ := w.placeOf(args[i+1], w.dir); p > paths.Unknown {
 					w.simple(c, human.SecurityWeakening, human.HighRisk, "shows_files")
 				}
 			}

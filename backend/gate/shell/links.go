@@ -8,6 +8,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -21,7 +22,7 @@ func (w *walker) leads(v arg.Word, cwd string, last bool) []arg.Word {
 		return nil
 	}
 	abs, ok := w.resolve(v, cwd)
-	if !ok || strings.Contains(abs, arg.Unknown) || strings.HasPrefix(abs, projectDir) && len(w.links) == 0 {
+	if !ok || strings.Contains(abs, arg.Unknown) || strings.HasPrefix(abs, paths.ProjectDir) && len(w.links) == 0 {
 		return nil
 	}
 	if strings.HasPrefix(abs, "/dev/") || abs == "/" {
@@ -99,7 +100,7 @@ func (w *walker) known(real string) string {
 	if w.behind == nil {
 		w.behind = map[string]string{}
 		for _, dir := range []string{w.home, w.root, w.guard} {
-			if dir == "" || strings.HasPrefix(dir, projectDir) || w.world == nil {
+			if dir == "" || strings.HasPrefix(dir, paths.ProjectDir) || w.world == nil {
 				continue
 			}
 			if to := w.world.Real(dir, false); len(to) == 1 && to[0] != dir {
@@ -136,61 +137,32 @@ func (w *walker) link(from, to arg.Word, lasts bool) {
 }
 
 // ownSpot says whether a path is of Deskbell's own folder, or of what starts it; inProject for neither.
-func (w *walker) ownSpot(abs string, glob bool) place {
-	if w.guard != "" && (abs == w.guard || strings.HasPrefix(abs, w.guard+"/") || glob && fits(abs, w.guard)) {
-		return gateSpot
+func (w *walker) ownSpot(abs string, glob bool) paths.Place {
+	if w.guard != "" && (abs == w.guard || strings.HasPrefix(abs, w.guard+"/") || glob && paths.Fits(abs, w.guard)) {
+		return paths.Gate
 	}
 	lower := strings.ToLower(abs) + "/"
-	for _, p := range gateParts {
+	for _, p := range paths.GateParts {
 		if strings.Contains(lower, p) {
-			return gateSpot
+			return paths.Gate
 		}
 	}
-	for _, p := range hookSettings {
-		if strings.HasSuffix(lower, p+"/") || glob && (fits(lower[:len(lower)-1], strings.ToLower(w.home)+p) || fits(lower[:len(lower)-1], strings.ToLower(w.root)+p)) {
-			return hookSpot
+	for _, p := range paths.HookSettings() {
+		if strings.HasSuffix(lower, p+"/") || glob && (paths.Fits(lower[:len(lower)-1], strings.ToLower(w.home)+p) || paths.Fits(lower[:len(lower)-1], strings.ToLower(w.root)+p)) {
+			return paths.Hook
 		}
 	}
 	if glob && w.home != "" {
 		for _, p := range []string{"/.local/share/deskbell", "/.config/deskbell"} {
-			if fits(lower[:len(lower)-1], strings.ToLower(w.home)+p) {
-				return gateSpot
+			if paths.Fits(lower[:len(lower)-1], strings.ToLower(w.home)+p) {
+				return paths.Gate
 			}
 		}
 	}
 	if base := path.Base(abs); ownProgram(base) != "" && (standardDirs()[path.Dir(abs)] || w.home != "" && (path.Dir(abs) == w.home+"/bin" || path.Dir(abs) == w.home+"/.local/bin")) || w.world != nil && strings.Contains(lower, ownName) && w.world.Runs(abs) {
-		return hookSpot
+		return paths.Hook
 	}
-	return inProject
-}
-
-// fits says whether a pattern is of a path or of something below it.
-func fits(pattern, full string) bool {
-	if !strings.ContainsAny(pattern, "*?[") {
-		return false
-	}
-	have, want := strings.Split(pattern, "/"), strings.Split(full, "/")
-	for i, w := range want {
-		if i >= len(have) {
-			return false
-		}
-		if have[i] == "**" {
-			return true
-		}
-		if ok, err := path.Match(have[i], w); !ok || err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// holdsHooks says whether clients' settings for hooks are below a folder.
-func holdsHooks(dir string) bool {
-	switch path.Base(dir) {
-	case ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode", ".copilot", ".qwen":
-		return !strings.Contains(dir, "/node_modules/")
-	}
-	return false
+	return paths.InProject
 }
 
 // replacesHooks notes a folder that becomes that of clients' settings for hooks, or has such settings in it.
@@ -198,7 +170,7 @@ func (w *walker) replacesHooks(c *cmd, from, to arg.Word, into bool) {
 	if c.name != "mv" && c.name != "ln" && (c.name != "cp" || !tree(c)) {
 		return
 	}
-	if abs, ok := w.resolve(to, w.dir); c.name != "ln" && w.bringsHooks(from) || !into && ok && holdsHooks(abs) && w.absent(abs) {
+	if abs, ok := w.resolve(to, w.dir); c.name != "ln" && w.bringsHooks(from) || !into && ok && paths.HoldsHooks(abs) && w.absent(abs) {
 		w.tampers(w.shown(c))
 	}
 }
@@ -214,8 +186,8 @@ func (w *walker) bringsHooks(from arg.Word) bool {
 		_, is := w.evidence.Text(file)
 		return is || w.evidence.File(file) != Absent
 	}
-	return slices.ContainsFunc(hookSettings, func(file string) bool {
-		return there(abs+file) || holdsHooks(abs) && there(path.Dir(abs)+file)
+	return slices.ContainsFunc(paths.HookSettings(), func(file string) bool {
+		return there(abs+file) || paths.HoldsHooks(abs) && there(path.Dir(abs)+file)
 	})
 }
 
@@ -256,7 +228,7 @@ func (w *walker) mounts(c *cmd) {
 		bind = bind || strings.Contains(o.Flags[name].Text, "bind")
 	}
 	if bind && len(o.Words) == 2 {
-		if p, target := w.placeOf(o.Words[0], w.dir); p == gateSpot || w.holdsGuard(target, false) {
+		if p, target := w.placeOf(o.Words[0], w.dir); p == paths.Gate || w.holdsGuard(target, false) {
 			w.tampers(w.shown(c))
 		}
 		w.link(o.Words[1], o.Words[0], true)
@@ -268,7 +240,7 @@ func (w *walker) takesAll(c *cmd) {
 	w.mounts(c)
 	if !namers()[c.name] && ownProgram(c.name) == "" {
 		// In the folder itself it takes whatever is there without being told. A project's own file is another.
-		if p, target := w.placeOf(arg.Word{Text: ".", Glob: true}, w.dir); p == gateSpot && !strings.Contains(target+"/", "/.deskbell/") {
+		if p, target := w.placeOf(arg.Word{Text: ".", Glob: true}, w.dir); p == paths.Gate && !strings.Contains(target+"/", "/.deskbell/") {
 			w.tampers(w.shown(c))
 		}
 	}
@@ -286,7 +258,7 @@ func (w *walker) takesAll(c *cmd) {
 			w.tampers(w.shown(c))
 		}
 		for _, s := range w.spots(a, true) {
-			if s.place == gateSpot || !w.holdsGuard(s.target, a.Glob) {
+			if s.Place == paths.Gate || !w.holdsGuard(s.target, a.Glob) {
 				continue
 			}
 			wide := s.target == w.home || !strings.HasPrefix(s.target, w.home+"/")

@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -77,7 +78,7 @@ func (w *walker) enter(c *syntax.CallExpr, args []arg.Word, in stream) (leave fu
 	}
 	part.Known = part.Known && !args[0].Glob
 	for _, dir := range w.cwds() {
-		part.Dirs = append(part.Dirs, strings.ReplaceAll(strings.ReplaceAll(dir, projectDir, "."), arg.Unknown, "…"))
+		part.Dirs = append(part.Dirs, strings.ReplaceAll(strings.ReplaceAll(dir, paths.ProjectDir, "."), arg.Unknown, "…"))
 	}
 	key := fmt.Sprint(c.Pos(), part.Words, part.Known, part.Fed, part.Dirs)
 	if at, ok := p.places[key]; ok { // another pass of a loop, or another way through the script

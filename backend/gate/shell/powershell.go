@@ -7,6 +7,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -174,7 +175,7 @@ func winActs(name string) bool {
 
 func (w *walker) winCommand(name string, words []string, command, lower string) {
 	c := &cmd{name: "windows", args: []arg.Word{arg.Known(command)}}
-	var paths []arg.Word
+	var files []arg.Word
 	recursive := false
 	for i, a := range words[1:] {
 		l := strings.ToLower(a)
@@ -184,7 +185,7 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, "/") && len(a) <= 3 && len(a) > 1 || a == "|" || strings.HasPrefix(a, "{"):
 		case i > 0 && (strings.EqualFold(words[i], "-value") || strings.EqualFold(words[i], "-itemtype") || strings.EqualFold(words[i], "-type") || strings.EqualFold(words[i], "-encoding") || strings.EqualFold(words[i], "-erroraction")):
 		default:
-			paths = append(paths, winPath(a))
+			files = append(files, winPath(a))
 		}
 	}
 	if (name == "%" || name == "foreach-object") && len(words) > 1 && winMembers()[strings.ToLower(words[len(words)-1])] {
@@ -204,8 +205,8 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		return
 	}
 	if winReads()[name] {
-		for _, p := range paths {
-			if q, _ := w.placeOf(p, w.dir); q == gateSpot {
+		for _, p := range files {
+			if q, _ := w.placeOf(p, w.dir); q == paths.Gate {
 				w.reading(p, "windows.reads")
 			}
 		}
@@ -242,10 +243,10 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 			w.simple(c, human.FilesystemRead, human.NoRisk, "looks")
 			return
 		}
-		for _, p := range paths {
+		for _, p := range files {
 			w.deleting(p, recursive, "windows.deletes")
 		}
-		if len(paths) == 0 {
+		if len(files) == 0 {
 			w.simple(c, human.FilesystemDelete, human.HighRisk, "deletes")
 		}
 	case winRuns()[name]:
@@ -263,32 +264,32 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 				w.writing(winPath(words[i+1]), "windows.writes")
 			}
 		}
-		if name == "start-bitstransfer" && len(paths) > 1 {
-			w.writing(paths[len(paths)-1], "windows.writes")
+		if name == "start-bitstransfer" && len(files) > 1 {
+			w.writing(files[len(files)-1], "windows.writes")
 		}
 		w.request(c, method, strings.Contains(lower, "-body") || strings.Contains(lower, "-infile"))
 		if name == "certutil" && strings.Contains(lower, "decode") {
 			w.simple(c, human.ObfuscatedEffect, human.HighRisk, "decodes")
 		}
-		if (name == "certutil" || name == "bitsadmin") && strings.Contains(lower, "://") && len(paths) > 0 {
-			w.replacing(paths[len(paths)-1], "windows.writes")
+		if (name == "certutil" || name == "bitsadmin") && strings.Contains(lower, "://") && len(files) > 0 {
+			w.replacing(files[len(files)-1], "windows.writes")
 			w.simple(c, human.FilesystemWrite, human.MediumRisk, "downloads") // by what is there for something else
 		}
 	case winWrites()[name]:
-		if name == "new-item" || len(paths) < 2 || strings.Contains(name, "content") || name == "out-file" {
-			for _, p := range paths[:min(1, len(paths))] {
+		if name == "new-item" || len(files) < 2 || strings.Contains(name, "content") || name == "out-file" {
+			for _, p := range files[:min(1, len(files))] {
 				w.writing(p, "windows.writes")
 			}
 		} else {
-			w.reading(paths[0], "windows.reads")
-			to := paths[len(paths)-1]
+			w.reading(files[0], "windows.reads")
+			to := files[len(files)-1]
 			switch {
 			case strings.HasPrefix(name, "ren") || name == "rni":
-				w.writing(paths[0], "windows.writes")
+				w.writing(files[0], "windows.writes")
 			case strings.HasPrefix(name, "m"):
-				w.writing(paths[0], "windows.writes")
+				w.writing(files[0], "windows.writes")
 				w.writing(to, "windows.writes")
-			case strings.EqualFold(paths[0].Text, "nul"):
+			case strings.EqualFold(files[0].Text, "nul"):
 				w.emptying(to, "windows.empties")
 			default:
 				w.writing(to, "windows.writes")
@@ -297,7 +298,7 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		if strings.Contains(lower, "/mir") || strings.Contains(lower, "/purge") {
 			w.simple(c, human.FilesystemDelete, human.HighRisk, "mirrors")
 		}
-		if len(paths) == 0 || strings.HasPrefix(name, "clear") || name == "clc" {
+		if len(files) == 0 || strings.HasPrefix(name, "clear") || name == "clc" {
 			w.simple(c, human.FilesystemWrite, human.MediumRisk, "writes")
 		}
 	case winHigh[name] != "":
@@ -320,7 +321,7 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 	case winNumber.MatchString(name):
 		w.simple(c, human.LangExec, human.NoRisk, "expression")
 	case winLooks()[name] || strings.HasPrefix(name, "get-") || strings.HasPrefix(name, "test-") || strings.HasPrefix(name, "measure-") || strings.HasPrefix(name, "select-") || strings.HasPrefix(name, "convertto-") || strings.HasPrefix(name, "convertfrom-"):
-		for _, p := range paths {
+		for _, p := range files {
 			w.reading(p, "windows.reads")
 		}
 		w.simple(c, human.FilesystemRead, human.NoRisk, "looks")

@@ -9,6 +9,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 )
 
 // What programs of a project run stands in its files: package.json, Makefile, tests. Where the agent has just written such
@@ -43,7 +44,7 @@ func (w *walker) rests(name arg.Word) (target string, ok bool) {
 		return "", false
 	}
 	p, target := w.placeOf(name, w.dir)
-	if p == unknownSpot || strings.ContainsAny(target, "*?[…") {
+	if p == paths.Unknown || strings.ContainsAny(target, "*?[…") {
 		return "", false
 	}
 	if w.watcher != nil && path.IsAbs(target) {

@@ -10,6 +10,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -285,17 +286,17 @@ func (w *walker) scriptFile(name arg.Word, language string, c *cmd) {
 	p, target := w.placeOf(name, w.dir)
 	e := human.Effect{Verb: human.LangExec, Resource: name.Shown(), Target: target, Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.script_file"}
 	w.rests(name)
-	if w.evidence != nil && name.Known() && p != unknownSpot {
+	if w.evidence != nil && name.Known() && p != paths.Unknown {
 		if text, ok := w.evidence.Text(target); ok {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name.Shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.ProjectBlast, Rule: "shell.script_read"})
 			w.feed(languageOf(name.Text, language, text), stream{text: text, known: true}, "shell.script_read")
 			return
 		}
 	}
-	if p == unknownSpot || p == nullDevice || p == inTemp || p == outside {
+	if p == paths.Unknown || p == paths.NullDevice || p == paths.InTemp || p == paths.Outside {
 		e.Risk = human.HighRisk
 	}
-	if p == nullDevice && name.Text != "/dev/stdin" && name.Text != "-" {
+	if p == paths.NullDevice && name.Text != "/dev/stdin" && name.Text != "-" {
 		e.Risk = human.MediumRisk
 	}
 	w.emit(e)
@@ -535,7 +536,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 func couldBePath(s string) bool {
-	return s != "" && len(s) < 512 && !strings.ContainsAny(s, " \n\t;|&<>") && strings.ContainsAny(s, "./_~") || secretNames()[s] || s == ownName
+	return s != "" && len(s) < 512 && !strings.ContainsAny(s, " \n\t;|&<>") && strings.ContainsAny(s, "./_~") || paths.SecretNames()[s] || s == ownName
 }
 
 func (w *walker) effect(s commands.Effect, id string, o *commands.Options, c *cmd) {
@@ -630,7 +631,7 @@ func (w *walker) builds(c *cmd, o *commands.Options) bool {
 	}
 	for _, v := range o.Words {
 		p, _ := w.placeOf(v, w.dir)
-		if !v.Known() || p != inProject && p != projectRoot {
+		if !v.Known() || p != paths.InProject && p != paths.Root {
 			return false
 		}
 	}
@@ -645,7 +646,7 @@ func (w *walker) sends(c *cmd, id string) {
 	secret := c.in.taint&arg.FromSecret != 0
 	for _, a := range c.args {
 		secret = secret || a.Taint&arg.FromSecret != 0
-		if p, _ := w.placeOf(arg.Word{Text: strings.TrimPrefix(a.Text, "@")}, w.dir); couldBePath(a.Text) && (p == secretSpot || p == envFile) {
+		if p, _ := w.placeOf(arg.Word{Text: strings.TrimPrefix(a.Text, "@")}, w.dir); couldBePath(a.Text) && (p == paths.Secret || p == paths.EnvFile) {
 			secret = true
 		}
 	}

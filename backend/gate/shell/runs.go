@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -74,7 +75,7 @@ func (w *walker) runsInput(what string, o *commands.Options, c *cmd) {
 // the project is, and any other is a script like others.
 func (w *walker) runsOutside(v arg.Word, c *cmd) {
 	switch p, _ := w.placeOf(v, w.dir); p {
-	case inProject, projectRoot, nullDevice, unknownSpot:
+	case paths.InProject, paths.Root, paths.NullDevice, paths.Unknown:
 	default:
 		if _, written := w.file(v); !written { // which is judged as what was written, then run
 			w.scriptFile(v, "", c)

@@ -8,12 +8,13 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
 // find deletes, writes and runs by its expressions.
 func find(w *walker, c *cmd) (stream, bool) {
-	var paths []arg.Word
+	var roots []arg.Word
 	for _, a := range c.args {
 		if strings.HasPrefix(a.Text, "-") || a.Text == "(" || a.Text == "!" {
 			if len(a.Text) == 2 && strings.IndexByte("HLPOEXxds", a.Text[1]) >= 0 {
@@ -21,7 +22,7 @@ func find(w *walker, c *cmd) (stream, bool) {
 			}
 			break
 		}
-		paths = append(paths, a)
+		roots = append(roots, a)
 	}
 	narrowed, partly := false, false
 	for _, a := range c.args {
@@ -34,10 +35,10 @@ func find(w *walker, c *cmd) (stream, bool) {
 	}
 	w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: "find.lists"})
 	found := func() []arg.Word {
-		if len(paths) == 0 {
+		if len(roots) == 0 {
 			return []arg.Word{{Text: ".", Quoted: true}}
 		}
-		return paths
+		return roots
 	}
 	for i := 0; i < len(c.args); i++ {
 		s := c.args[i].Text
@@ -46,7 +47,7 @@ func find(w *walker, c *cmd) (stream, bool) {
 			for _, p := range found() {
 				if narrowed || partly {
 					pl, _ := w.placeOf(p, w.dir)
-					if pl == projectRoot || pl == inProject {
+					if pl == paths.Root || pl == paths.InProject {
 						w.simple(c, human.FilesystemDelete, human.HighRisk, "deletes")
 						continue
 					}
@@ -112,12 +113,12 @@ func find(w *walker, c *cmd) (stream, bool) {
 var guardFiles = []string{"deskbell.db", "deskbell.db-wal", "deskbell.log", "start.log", "server.json", "config.toml", "gate.toml", "agents.toml", "gate.mirror", "gate.mirror.key",
 	"receipt-keys.json", "stepup.key", "known_agents", "agent.key", "deskbell.sock", "phone.pem", "phones.json"}
 
-// findsGuard says whether a search below these paths comes to files of the gatekeeper's own folder, as far as the names it looks for say.
-func (w *walker) findsGuard(paths, args []arg.Word) bool {
-	if !slices.ContainsFunc(paths, func(p arg.Word) bool {
+// findsGuard says whether a search below these roots comes to files of the gatekeeper's own folder, as far as the names it looks for say.
+func (w *walker) findsGuard(roots, args []arg.Word) bool {
+	if !slices.ContainsFunc(roots, func(p arg.Word) bool {
 		return slices.ContainsFunc(w.cwds(), func(cwd string) bool {
 			at, target := w.placeOf(p, cwd)
-			return at == gateSpot || w.holdsGuard(target, p.Glob)
+			return at == paths.Gate || w.holdsGuard(target, p.Glob)
 		})
 	}) {
 		return false
@@ -139,7 +140,7 @@ func (w *walker) findsGuard(paths, args []arg.Word) bool {
 // wholly says whether all that is under a path is more than may go: of a home or the root even what partly chooses from.
 func (w *walker) wholly(p arg.Word, partly bool) bool {
 	at, _ := w.placeOf(p, w.dir)
-	return at >= homeSpot || at == projectRoot && !partly
+	return at >= paths.Home || at == paths.Root && !partly
 }
 
 func fd(w *walker, c *cmd) (stream, bool) {

@@ -12,6 +12,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -224,14 +225,14 @@ func newWalker(at Place) *walker {
 		files: map[string]stream{}, seen: map[human.Effect]bool{},
 		aliases: map[string]arg.Word{},
 	}
-	if onDrive(w.guard) {
+	if paths.OnDrive(w.guard) {
 		w.guard = winPath(w.guard).Text
 	}
 	if w.home == "" {
 		w.home = "/home/user"
 	}
 	if w.dir == "" {
-		w.dir = projectDir
+		w.dir = paths.ProjectDir
 	}
 	if w.root == "" {
 		w.root = w.dir
@@ -247,8 +248,8 @@ func (w *walker) cwds() []string {
 }
 
 func (w *walker) emit(e human.Effect) {
-	e.Target = strings.ReplaceAll(e.Target, projectDir, ".")
-	e.Resource = strings.ReplaceAll(e.Resource, projectDir, ".")
+	e.Target = strings.ReplaceAll(e.Target, paths.ProjectDir, ".")
+	e.Resource = strings.ReplaceAll(e.Resource, paths.ProjectDir, ".")
 	e.Resource, e.Target = human.Shorten(e.Resource, 200), human.Shorten(e.Target, 300)
 	if e.Certainty == "" {
 		e.Certainty = human.Certain

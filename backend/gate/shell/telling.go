@@ -6,6 +6,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/paths"
 )
 
 // Options that mean the same in every program that has them: what they hold is run, or is where output goes. What is written
@@ -86,9 +87,9 @@ func runsByEnding(name string) bool {
 func (w *walker) outside(v arg.Word, rule string) {
 	for _, cwd := range w.cwds() {
 		switch p, target := w.placeOf(v, cwd); p {
-		case inProject, inTemp, nullDevice, unknownSpot, projectRoot, envFile:
+		case paths.InProject, paths.InTemp, paths.NullDevice, paths.Unknown, paths.Root, paths.EnvFile:
 			continue
-		case secretSpot:
+		case paths.Secret:
 			if strings.HasPrefix(target, w.root+"/") { // a key that is made here
 				continue
 			}
@@ -105,7 +106,7 @@ func fed(t arg.Taint) stream { return stream{open: true, taint: t | arg.MadeHere
 func (w *walker) mirrored(to arg.Word, rule string) {
 	for _, cwd := range w.cwds() {
 		switch p, target := w.placeOf(to, cwd); {
-		case p > envFile && p != unknownSpot, w.holdsGuard(target, to.Glob):
+		case p > paths.EnvFile && p != paths.Unknown, w.holdsGuard(target, to.Glob):
 			w.deleting(to, true, rule)
 			return
 		}

@@ -11,6 +11,7 @@ import (
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 )
 
@@ -565,7 +566,7 @@ func (w *walker) assigned(name string, v arg.Word) {
 	case loadVars()[name]:
 		risk := human.LowRisk
 		first, _, _ := strings.Cut(v.Text, ":")
-		if p, _ := w.placeOf(arg.Word{Text: first, Quoted: true}, w.dir); p == inTemp {
+		if p, _ := w.placeOf(arg.Word{Text: first, Quoted: true}, w.dir); p == paths.InTemp {
 			risk = human.MediumRisk // where anybody may have put anything
 		}
 		if loudVars()[name] {
@@ -582,7 +583,7 @@ func (w *walker) assigned(name string, v arg.Word) {
 		}
 	case name == "PATH":
 		first, _, _ := strings.Cut(v.Text, ":")
-		if p, _ := w.placeOf(arg.Word{Text: first, Quoted: true}, w.dir); first == "" || first == "." || first == "/tmp" || first == "/var/tmp" || p == inTemp {
+		if p, _ := w.placeOf(arg.Word{Text: first, Quoted: true}, w.dir); first == "" || first == "." || first == "/tmp" || first == "/var/tmp" || p == paths.InTemp {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.search_path"})
 		}
 	case name == "HISTFILE" && (v.Text == "" || v.Text == "/dev/null"), (name == "HISTSIZE" || name == "HISTFILESIZE") && v.Text == "0":
