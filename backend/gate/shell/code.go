@@ -10,6 +10,7 @@ import (
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/gate/shell/paths"
+	"deskbell/backend/gate/shell/recipes"
 	"deskbell/backend/human"
 )
 
@@ -657,7 +658,7 @@ func within(s, language string, quote byte, f bool) string {
 			if !ok {
 				break
 			}
-			end := closing(after)
+			end := recipes.Closing(after)
 			b.WriteString(after[:end] + " ; ")
 			rest = after[end:]
 		}

@@ -7,6 +7,7 @@ import (
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/recipes"
 	"deskbell/backend/human"
 )
 
@@ -146,9 +147,9 @@ func (w *walker) makes(c *cmd, o *commands.Options) {
 		}
 	}
 	for _, n := range names {
-		pick := func(text string) string { return makefile(text, targets) }
+		pick := func(text string) string { return recipes.Makefile(text, targets) }
 		if c.name == "just" {
-			pick = func(text string) string { return justfile(text, targets) }
+			pick = func(text string) string { return recipes.Justfile(text, targets) }
 		}
 		file := arg.Word{Text: dir + n, Quoted: true}
 		changed := w.runsWritten(file, "sh", pick)

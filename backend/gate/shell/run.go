@@ -11,6 +11,7 @@ import (
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/gate/shell/paths"
+	"deskbell/backend/gate/shell/recipes"
 	"deskbell/backend/human"
 )
 
@@ -306,7 +307,7 @@ func languageOf(name, language, text string) string {
 	if language != "" {
 		return language
 	}
-	if l := codeByName(name); l != "" {
+	if l := recipes.Language(name); l != "" {
 		return l
 	}
 	first, _, _ := strings.Cut(text, "\n")
@@ -614,7 +615,7 @@ func (w *walker) builds(c *cmd, o *commands.Options) bool {
 		return false
 	}
 	for name, f := range w.files {
-		if !f.built && kindOf(name) != "text" {
+		if !f.built && recipes.Kind(name) != "text" {
 			return false
 		}
 	}

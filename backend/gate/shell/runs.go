@@ -8,6 +8,7 @@ import (
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
 	"deskbell/backend/gate/shell/paths"
+	"deskbell/backend/gate/shell/recipes"
 	"deskbell/backend/human"
 )
 
@@ -49,7 +50,7 @@ func (w *walker) runsWhat(e commands.Effect, s *commands.Spec, o *commands.Optio
 			w.query(c, v, readOnly(o))
 		case e.Runs == "outside":
 			w.runsOutside(v, c)
-		case codeByName(v.Text) == e.Runs && !strings.ContainsAny(v.Text, " (;"):
+		case recipes.Language(v.Text) == e.Runs && !strings.ContainsAny(v.Text, " (;"):
 			w.scriptFile(v, e.Runs, c)
 		default:
 			w.code(e.Runs, v)

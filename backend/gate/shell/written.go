@@ -3,54 +3,16 @@ package shell
 import (
 	"path"
 	"strings"
-	"sync"
 
 	"deskbell/backend/gate/lazy"
 	"deskbell/backend/gate/shell/arg"
 	"deskbell/backend/gate/shell/commands"
+	"deskbell/backend/gate/shell/recipes"
 	"deskbell/backend/human"
 )
 
 // What a project runs, its builders and tests run out of its files. Where a script has written such a file and then runs the
 // project, what it wrote is judged: code as code, settings by the commands in them. The files are known by their names.
-
-// kindOf is what a file holds, by its name: a language, or "settings" (they may hold commands), "build" (a language that
-// builders run, of which too little is known to say that it is harmless), "text" (nothing runs it), or empty.
-func kindOf(name string) string {
-	if lang := codeByName(name); lang != "" {
-		return lang
-	}
-	base := path.Base(name)
-	if kind := fileKinds()[base]; kind != "" {
-		return kind
-	}
-	if strings.HasPrefix(base, ".env") {
-		return "text"
-	}
-	return fileKinds()["*"+path.Ext(base)]
-}
-
-// fileKinds are files by their names, or by an asterisk and what they end in.
-var fileKinds = sync.OnceValue(kinds)
-
-func kinds() map[string]string {
-	out := map[string]string{}
-	for kind, names := range map[string]string{
-		"ruby":   "Rakefile Gemfile Podfile Vagrantfile Guardfile Capfile Fastfile Appfile Brewfile Dangerfile Appraisals *.gemspec *.ru *.podspec",
-		"python": "SConstruct SConscript wscript",
-		"sh":     ".envrc PKGBUILD APKBUILD *.ebuild",
-		"build": "CMakeLists.txt *.cmake *.gradle *.ninja *.nix *.bzl BUILD BUILD.bazel WORKSPACE MODULE.bazel *.tf *.hcl *.sbt *.groovy Jenkinsfile *.ac *.am *.m4 *.el *.dhall *.pri *.pro *.csproj *.fsproj " +
-			"*.vcxproj *.proj *.targets *.props build.xml pom.xml *.lisp *.clj *.edn *.scm *.rkt *.hs *.cabal *.ml *.erl *.hrl *.jl *.r *.R *.m *.gp *.plt *.tcl *.nim *.cr *.d *.dart *.vim *.fish *.ps1 *.bat *.cmd",
-		"settings": "*.json *.jsonc *.json5 *.yml *.yaml *.toml *.ini *.cfg *.conf *.config *.properties *.xml *.plist .npmrc .yarnrc .babelrc .eslintrc .mocharc Procfile Justfile justfile Tiltfile Earthfile",
-		"text": "*.md *.txt *.rst *.adoc *.csv *.tsv *.log *.lock *.html *.htm *.css *.scss *.less *.svg *.png *.jpg *.gif *.pdf *.snap *.golden *.diff *.patch *.sql *.graphql *.proto *.out *.tmp " +
-			".gitignore .gitattributes .dockerignore .editorconfig LICENSE README Makefile makefile GNUmakefile *.mk Dockerfile Containerfile",
-	} {
-		for name := range strings.FieldsSeq(names) {
-			out[name] = kind
-		}
-	}
-	return out
-}
 
 // buildsFrom are programs that read the project's files as code even where they are said to look only.
 var buildsFrom = lazy.Set("terraform tofu terragrunt nix nix-shell nix-build bundle composer pre-commit sphinx-build")
@@ -123,7 +85,7 @@ func (w *walker) doubtful(run func()) {
 }
 
 func (w *walker) judgeWritten(name string, f stream, named bool) {
-	kind := kindOf(name)
+	kind := recipes.Kind(name)
 	switch {
 	case kind == "text":
 	case f.taint&arg.FromNetwork != 0:
@@ -147,7 +109,7 @@ func (w *walker) judgeWritten(name string, f stream, named bool) {
 		}
 		w.feed(kind, f, "shell.changed_file")
 	case kind == "build" || kind == "" || !f.known:
-		if f.known && strings.HasSuffix(name, "CMakeLists.txt") && onlyBuilds(f.text) {
+		if f.known && strings.HasSuffix(name, "CMakeLists.txt") && recipes.OnlyBuilds(f.text) {
 			break
 		}
 		w.suspects(f.text)
@@ -206,26 +168,6 @@ func (w *walker) suspects(text string) {
 			}
 		}
 	}
-}
-
-var cmakeCalls = lazy.Pattern(`(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*\(`)
-
-// cmakeBuilds are the commands of CMake that only say what is built of what.
-var cmakeBuilds = lazy.Set("cmake_minimum_required project add_executable add_library target_link_libraries target_include_directories target_compile_options target_compile_definitions target_compile_features target_sources " +
-	"set unset option message if elseif else endif foreach endforeach while endwhile find_package find_library find_path include_directories link_libraries add_compile_options add_definitions add_compile_definitions " +
-	"add_subdirectory enable_testing add_test set_property set_target_properties set_tests_properties get_property list string math gtest_discover_tests cmake_policy enable_language set_directory_properties")
-
-// onlyBuilds says whether a CMakeLists.txt does no more than that.
-func onlyBuilds(text string) bool {
-	if strings.Contains(text, "#[") || strings.Contains(text, "LAUNCH") || strings.Contains(text, "CMAKE_CXX_COMPILER") || strings.Contains(text, "CMAKE_C_COMPILER") {
-		return false
-	}
-	for _, m := range cmakeCalls.FindAllStringSubmatch(text, -1) {
-		if !cmakeBuilds()[strings.ToLower(m[1])] {
-			return false
-		}
-	}
-	return true
 }
 
 // changedFile is code that is run after it was changed in a way that is known only when it runs.
