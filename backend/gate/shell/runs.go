@@ -43,7 +43,7 @@ func (w *walker) runsWhat(e commands.Effect, s *commands.Spec, o *commands.Optio
 	}
 	for _, v := range all {
 		switch {
-		case e.Guess && !w.looksRun(v), e.Runs == "texts" && !strings.Contains(v.Text, " "):
+		case e.Guess && !begins(v), e.Runs == "texts" && !strings.Contains(v.Text, " "):
 		case e.Runs == "sh", e.Runs == "texts":
 			out.taint |= w.script(trimList(v.Text), "sh", nil, c.in).taint
 		case e.Runs == "sql":
@@ -128,7 +128,7 @@ func (w *walker) guessed(words []arg.Word, c *cmd) stream {
 		if base := path.Base(v.Text); !strings.HasPrefix(v.Text, "-") && v.Text != "." && described(base) {
 			return w.run(words[i:], c.in)
 		}
-		if strings.Contains(v.Text, " ") && w.looksRun(v) {
+		if strings.Contains(v.Text, " ") && begins(v) {
 			return w.script(v.Text, "sh", nil, c.in)
 		}
 	}
@@ -138,13 +138,10 @@ func (w *walker) guessed(words []arg.Word, c *cmd) stream {
 // described says whether anything is known of a command.
 func described(name string) bool { return handlers()[name] != nil || commands.Of(name) != nil }
 
-// looksRun says whether a text begins like a command that matters.
-func (w *walker) looksRun(v arg.Word) bool {
-	if !strings.ContainsRune(v.Text, ' ') || len(v.Text) > 8000 {
-		return false
-	}
+// begins says whether a text begins with the name of a command.
+func begins(v arg.Word) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(trimList(v.Text)), " ")
-	return dangerousNames()[path.Base(first)]
+	return described(path.Base(first))
 }
 
 // trimList takes off what aws writes around a list: commands=["ls"].

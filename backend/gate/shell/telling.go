@@ -47,7 +47,7 @@ func (w *walker) telling(c *cmd) {
 		case v.Text == "" || strings.HasPrefix(v.Text, "-"):
 		case runOptions()[name] || !short && runsByEnding(name):
 			w.runsByOption(name, v)
-		case commandOptions()[name] && w.looksRun(v):
+		case commandOptions()[name] && strings.ContainsRune(v.Text, ' ') && begins(v):
 			if s := commands.Of(c.name); c.name != "git" && (s == nil || !s.Runs(true)) {
 				w.script(trimList(v.Text), "sh", nil, c.in)
 			}
