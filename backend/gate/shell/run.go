@@ -151,6 +151,7 @@ func (w *walker) run(args []arg.Word, in stream) stream {
 	if !handled {
 		out = w.apply(c)
 		w.telling(c)
+		w.makesOutside(c, from)
 		w.tasks(c)
 		if taskRunners()[c.name] {
 			w.asked(c, c.args)

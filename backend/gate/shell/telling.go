@@ -43,8 +43,20 @@ func (w *walker) telling(c *cmd) {
 		if short && name[:2] == "-o" && !joined && len(name) > 2 && strings.IndexByte("/~.", name[2]) >= 0 { // 7z -o/etc
 			name, v = "-o", arg.Word{Text: a.Text[2:], Taint: a.Taint, Quoted: true}
 		}
+		if short && !joined { // -B/tmp/x, -logger:/tmp/x
+			if at := strings.IndexAny(name, "/~"); at > 1 {
+				name, v = name[:at], arg.Word{Text: name[at:], Taint: a.Taint, Quoted: true}
+			}
+		}
+		if key, value, setting := strings.Cut(v.Text, "="); setting && short && len(name) == 2 { // -C linker=/tmp/x
+			w.loads(key, arg.Word{Text: value, Quoted: true}, c.name+".loads")
+		}
 		switch {
 		case v.Text == "" || strings.HasPrefix(v.Text, "-"):
+		case len(name) > 2 && w.loads(settingName(name), v, c.name+".loads"):
+			if runOptions()[name] || runsByEnding(name) {
+				w.runsByOption(name, v)
+			}
 		case runOptions()[name] || !short && runsByEnding(name):
 			w.runsByOption(name, v)
 		case commandOptions()[name] && strings.ContainsRune(v.Text, ' ') && begins(v):
@@ -57,6 +69,14 @@ func (w *walker) telling(c *cmd) {
 			w.outside(v, c.name+".output")
 		}
 	}
+}
+
+// settingName is what -Dname=value and its like set, else the option's name.
+func settingName(option string) string {
+	if len(option) > 3 && option[1] != '-' && strings.IndexByte("DPX", option[1]) >= 0 {
+		return option[2:]
+	}
+	return option
 }
 
 func (w *walker) runsByOption(name string, v arg.Word) {

@@ -602,6 +602,8 @@ func (w *walker) assigned(name string, v arg.Word) {
 		w.script(strings.TrimLeft(v.Text, "!"), "sh", nil, stream{})
 	case strings.HasPrefix(name, "BASH_FUNC_"):
 		w.opaque("shell.startup_variable", "thing_startup_variable")
+	case name == strings.ToUpper(name) || strings.HasSuffix(name, "_proxy"):
+		w.variable(name, v)
 	}
 }
 
@@ -665,7 +667,14 @@ func (w *walker) arithText(s string) {
 	if strings.Contains(s, "$(") || strings.Contains(s, "`") {
 		w.expandText(s)
 	}
+	for _, name := range arithNames.FindAllStringSubmatch(s, 20) { // names stand for their values, which are evaluated
+		if v, ok := w.lookup(name[0]); ok && (strings.Contains(v.Text, "$(") || strings.Contains(v.Text, "`")) {
+			w.expandText(v.Text)
+		}
+	}
 }
+
+var arithNames = lazy.Pattern(`[A-Za-z_]\w*`)
 
 // expandText is text that the shell expands as if it stood between double quotes.
 func (w *walker) expandText(s string) {
