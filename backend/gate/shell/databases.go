@@ -88,6 +88,9 @@ func (w *walker) query(c *cmd, v arg.Word, readonly bool) {
 	for _, f := range sql.Files(text) {
 		w.reading(arg.Known(f), c.name+".reads")
 	}
+	if strings.Contains(text, `\gexec`) {
+		effect(human.HighRisk, "runs_results", true)
+	}
 	statements := sql.Read(strings.ReplaceAll(strings.Join(plain, "\n"), arg.Unknown, " ? "), sql.DialectOf(c.name))
 	if !v.Known() && len(statements) == 0 || strings.HasPrefix(strings.TrimSpace(text), arg.Unknown) {
 		effect(human.HighRisk, "unknown", true)

@@ -39,6 +39,9 @@ func sed(w *walker, c *cmd) (stream, bool) {
 		if strings.HasPrefix(a.Text, "-i") || strings.HasPrefix(a.Text, "--in-place") || len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-' && strings.ContainsRune(a.Text, 'i') && !strings.HasPrefix(a.Text, "-e") && !strings.HasPrefix(a.Text, "-f") {
 			inPlace = true
 		}
+		if suffix := strings.TrimPrefix(strings.TrimPrefix(a.Text, "--in-place="), "-i"); suffix != a.Text && (strings.Contains(suffix, "*") || strings.HasPrefix(suffix, "/") || strings.HasPrefix(suffix, "../")) {
+			w.simple(c, human.FilesystemWrite, human.MediumRisk, "elsewhere") // what was there becomes a file of that name
+		}
 	}
 	emptied := inPlace && len(scripts) == 1 && (scripts[0].Text == "d" || strings.ReplaceAll(scripts[0].Text, " ", "") == "1,$d" || strings.ReplaceAll(scripts[0].Text, " ", "") == "0,$d")
 	for _, f := range files {
@@ -146,7 +149,7 @@ func awk(w *walker, c *cmd) (stream, bool) {
 			program = &v
 		}
 	}
-	if o.Has("-f", "--file") {
+	if o.Has("-f", "--file", "-E", "--exec") || o.Has("-W") && len(words) > 0 && words[0].Text == "exec" {
 		w.simple(c, human.LangExec, human.MediumRisk, "script_file")
 	} else if program == nil {
 		if len(words) == 0 {
@@ -169,6 +172,9 @@ func awk(w *walker, c *cmd) (stream, bool) {
 	}
 	if o.Has("-i", "--include", "-l", "--load") {
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "extension")
+		for _, n := range []string{"-i", "--include", "-l", "--load"} {
+			w.loads("load", o.Flags[n], "awk.loads")
+		}
 	}
 	w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: "awk.reads"})
 	if program != nil {

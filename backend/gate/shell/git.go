@@ -83,7 +83,12 @@ func git(w *walker, c *cmd) (stream, bool) {
 			w.simple(c, human.LangExec, human.HighRisk, "setting_runs")
 		case strings.HasPrefix(s, "--exec-path="):
 			w.simple(c, human.LangExec, human.HighRisk, "setting_runs")
-		case s == "-C" || s == "--git-dir" || s == "--work-tree" || s == "--namespace":
+		case s == "--git-dir" && i+1 < len(args):
+			i++
+			w.repository(args[i])
+		case strings.HasPrefix(s, "--git-dir="):
+			w.repository(arg.Word{Text: s[len("--git-dir="):], Quoted: true})
+		case s == "-C" || s == "--work-tree" || s == "--namespace":
 			i++
 		case strings.HasPrefix(s, "-"):
 		default:
@@ -99,7 +104,7 @@ func git(w *walker, c *cmd) (stream, bool) {
 		w.unseen(words[0], "git.unknown")
 		return handled(stream{})
 	}
-	o, _ := commands.Parse(words[1:], lazy.Words("-x --exec --upload-pack --receive-pack --strategy --output"), false, false)
+	o, _ := commands.Parse(words[1:], lazy.Words("-x --exec --upload-pack --receive-pack --strategy --output --template -u"), false, false)
 	for _, n := range []string{"--exec", "--upload-pack", "--receive-pack", "-x"} {
 		if v, ok := o.Flags[n]; ok && v.Text != "" && (sub == "rebase" || n == "--upload-pack" || n == "--receive-pack" || n == "--exec") {
 			w.script(v.Text, "sh", nil, stream{})
@@ -119,6 +124,11 @@ func git(w *walker, c *cmd) (stream, bool) {
 			if text, ok := strings.CutPrefix(a.Text, p); ok {
 				w.script(text, "sh", nil, stream{})
 			}
+		}
+	}
+	for _, n := range []string{"--template", "-u"} {
+		if v := o.Flags[n]; v.Text != "" && (sub == "clone" || sub == "init" && n == "--template") {
+			w.loads("template-dir", v, "git.loads")
 		}
 	}
 	ow := o.Words
@@ -211,6 +221,14 @@ func (w *walker) gitForces(c *cmd, sub string, args []arg.Word) {
 		e.Blast, e.Reversibility = human.SharedBlast, human.Irreversible
 	}
 	w.emit(e)
+}
+
+// repository is a folder by whose settings git runs commands: hooks, a monitor of files.
+func (w *walker) repository(v arg.Word) {
+	switch p, target := w.placeOf(v, w.dir); p {
+	case paths.InTemp, paths.Outside:
+		w.emit(human.Effect{Verb: human.LangExec, Resource: v.Shown(), Target: target, Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "git.other_repository"})
+	}
 }
 
 // inOwnTree says whether a command of git surely works on the working tree that the evidence is of.

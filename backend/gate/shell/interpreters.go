@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -219,7 +220,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					return handled(out)
 				}
 			case language == "javascript" && (s == "--check" || s == "-c" && c.name == "node"), language == "php" && s == "-l", language == "ruby" && s == "-c", language == "perl" && s == "-c":
-				if language != "perl" {
+				if language != "perl" && !slices.ContainsFunc(args, func(a arg.Word) bool { return loadsCode.MatchString(a.Text) }) {
 					w.harmless(c)
 					return handled(out)
 				}
@@ -324,6 +325,9 @@ func holdsCode(language, s string) bool {
 	return false
 }
 
+// loadsCode are options that load code even where a file is only checked.
+var loadsCode = lazy.Pattern(`^(-r.*|--require.*|--import.*|--loader.*|-d|-d.*prepend.*|-I.*)$`)
+
 var loadsScript = lazy.Set("-r --require --import --loader --experimental-loader")
 
 // loadedModules is what -M of Perl and -r of Ruby load, as the code that they stand for. Perl itself puts what follows -M into
@@ -399,11 +403,15 @@ func (w *walker) module(c *cmd, args []arg.Word) {
 			return
 		}
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
-	case "json.tool", "this", "calendar", "platform", "site", "sysconfig", "tabnanny", "tokenize", "ast", "dis", "inspect", "pydoc", "timeit", "trace", "symtable":
+	case "json.tool", "this", "calendar", "platform", "site", "sysconfig", "tabnanny", "tokenize", "ast", "dis", "inspect", "pydoc", "timeit", "symtable":
 		if name == "timeit" {
 			w.code("python", timed(args[1:]))
 		}
-		if name == "timeit" || name == "trace" {
+		if name == "json.tool" && len(args) > 2 && !strings.HasPrefix(args[len(args)-1].Text, "-") && !strings.HasPrefix(args[len(args)-2].Text, "-") {
+			w.writing(args[len(args)-1], "python3.writes")
+			return
+		}
+		if name == "timeit" {
 			w.simple(c, human.PackageRun, human.LowRisk, "module")
 			return
 		}
@@ -417,7 +425,21 @@ func (w *walker) module(c *cmd, args []arg.Word) {
 			}
 		}
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
-	case "venv", "compileall", "py_compile", "ensurepip", "zipfile", "tarfile", "doctest", "pdb", "cProfile", "sphinx", "mkdocs", "django", "flask", "uvicorn", "gunicorn":
+	case "pdb", "cProfile", "profile", "trace", "runpy":
+		o, rest := commands.Parse(args[1:], lazy.Words("-c --command -o --outfile -s --sort -C --coverdir --ignore-module --ignore-dir"), false, true)
+		if name == "pdb" && o.Has("-c", "--command") {
+			w.simple(c, human.LangExec, human.MediumRisk, "module")
+		}
+		w.simple(c, human.PackageRun, human.LowRisk, "module")
+		if len(rest) > 0 {
+			w.scriptFile(rest[0], "python", c)
+		}
+	case "compileall", "zipfile", "tarfile":
+		w.simple(c, human.PackageRun, human.LowRisk, "module")
+		for _, a := range args[1:] {
+			w.outside(a, "python3.writes")
+		}
+	case "venv", "py_compile", "ensurepip", "doctest", "sphinx", "mkdocs", "django", "flask", "uvicorn", "gunicorn":
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
 	default:
 		if s := strings.ReplaceAll(name, "_", "-"); commands.Of(s) != nil && !noHelp()[s] {

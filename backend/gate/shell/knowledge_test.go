@@ -92,12 +92,16 @@ func TestTheDocumentOfTheFormat(t *testing.T) {
 // Names that do end in a number, and words that do have an underscore: anything else of that shape is a misspelling, by which
 // a word of the tables is never met, or an option takes the word behind it for its value.
 var (
-	numbered = lazy.Set("2to3 auth0 autopep8 b2 base32 base64 blake3 buck2 bunzip2 bzip2 c8 crc32 d2 diff2 diff3 ec2 enum4linux exiv2 flake8 gpg2 gphoto2 gst-device-monitor-1.0 " +
+	numbered = lazy.Set("to-fsdp2 " +
+		"*: -fido2 argon2 kpackagetool5 kpackagetool6 m365 usr1 usr2 " +
+		"2to3 auth0 autopep8 b2 base32 base64 blake3 buck2 bunzip2 bzip2 c8 crc32 d2 diff2 diff3 ec2 enum4linux exiv2 flake8 gpg2 gphoto2 gst-device-monitor-1.0 " +
 		"gst-discoverer-1.0 gst-inspect-1.0 gst-typefind-1.0 hping3 http2 i3 iperf3 isutf8 k6 killall5 kreadconfig5 ksvgtopng5 kwriteconfig5 ldc2 links2 linux32 linux64 lz4 m4 " +
 		"markdownlint-cli2 mat2 md5 mkfs.ext2 mkfs.ext3 mkfs.ext4 nose2 p4 pampop9 par2 pbmto4425 pbmtoescp2 pbmtog3 pbmtoln03 pbmtopi3 pbmtopsg3 pbzip2 pgadmin4 pgmtost4 " +
 		"ping6 pip2 pip3 pkcs12 pkcs7 pkcs8 pm2 ppmtolss16 ppmtopi1 ppmtorgb3 premake5 prove6 proxychains4 python3 rabin2 radare2 rebar3 route53 s3 sqlite3 wget2 x509 -x509 " +
 		"cli53 bzip3 b4 dnf4 dnf5 gst-launch-1.0 qemu-system-i386 id_ed25519 PS0 PS1 PS2 PS4 --aws-sigv4 --argv0 ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 ld64.so.2 ld-musl-x86_64.so.1 ld-musl-aarch64.so.1")
-	underscored = lazy.Set("amdgpu_top apparmor_parser api_keys apply_dump cfn_nag cfn_nag_scan clear_ cluster_status compression_tool create_ap delete_ delete_squashed_migrations drop_test_database " +
+	underscored = lazy.Set("--config_file --mixed_precision --set_raw " +
+		"--cc_test --config_path --disable_dontaudit --encoder_path --exec_postrun --exec_prerun --force_errors --language_idx --length_scale --list_language_idxs --list_models --list_speaker_idxs --max_errors --merge_blktrace_file --model_name --model_path --noise_scale --out_path --output_dir --output_file --preserve_tunables --sentence_silence --speaker_idx --speaker_wav --vocoder_name --vocoder_path --write_bw_log --write_hist_log --write_iolog --write_iops_log --write_lat_log -allow_other -force_owner await_online_quorum_plus_one experimental_install post_upgrade rtl_sdr sc_analysis_dump sc_warts2csv sc_warts2json sc_warts2pcap sc_warts2text sc_wartscat sc_wartsdump sc_wartsfilter sc_wartsfix update_filemap wait_for " +
+		"amdgpu_top apparmor_parser api_keys apply_dump cfn_nag cfn_nag_scan clear_ cluster_status compression_tool create_ap delete_ delete_squashed_migrations drop_test_database " +
 		"easy_install encrypt_string erb_lint expand_path force_ forget_ fs_usage gdal_translate get_ get_iplayer graph_models hackernews_tui hcl2_upgrade install_name_tool intel_gpu_top json_pp list_ " +
 		"malloc_history mosquitto_sub newfs_apfs newfs_hfs node_exporter node_health_check osd_cat pg_amcheck pg_basebackup pg_config pg_controldata pg_ctl pg_ctlcluster pg_dump pg_dumpall " +
 		"pg_isready pg_lsclusters pg_resetwal pg_restore pg_rewind pg_upgrade pg_verifybackup pg_waldump pkg_add pkg_delete pkg_info purge_ qgis_process rails_best_practices remove_ " +

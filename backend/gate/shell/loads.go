@@ -15,12 +15,13 @@ import (
 // told by them what to run, or that it is a place to write to.
 var (
 	loading = lazy.Pattern(`(^|[-_.:])(conf|config\w*|cfg|rc|\w{2,}rc|rcfile|\w+config|\w*plugins?|(pre)?load|requires?|scripts?|engine|provider|provider-path|addons?|\w*extensions?\w*|executable|prog|program|command|cmd|external-diff|` +
-		`wrapper|launcher|runner|linker|compiler|\w*agent|interpreter|bootstrap|\w*setup|\w*reporter|formatter|specs|toolchain\w*|toolchain-file|toolexec|processor\w*|pgm\w*|exe|extld|ld-path|init-?file|init-script|hooks?|class-?path|` +
+		`wrapper|launcher|runner|linker|compiler|\w*agent|interpreter|bootstrap|\w*setup|\w*reporter|formatter|specs|toolchain\w*|toolchain-file|toolexec|processor\w*|pgm\w*|exe|extld|ld-path|init-?file|init-script|hooks?|class[-.]?path|pager|browser|editor|ini-scan-dir|` +
 		`argline|jvmargs?|logger|gemfile|pipfile|justfile|makefiles|mix-exs|exec-prefix|compiler-path|path-profiler|profiler-path|startup-hooks|goroot|goenv|rustdoc|rustfmt|pkg-config|python|yarn-path|\w*cacheprog|goauth|ar|agent-program|auth-prog|config-home|phprc|psqlrc|wgetrc|` +
-		`curl-home|gnupghome|config-dir|servicefile|passcommand|rsh|plugin-dir|[-\w]*template-dir)$`)
+		`curl-home|gnupghome|config-dir|servicefile|passcommand|rsh|plugin-dir|[-\w]*template-dir)(-?(file|path|dir))?$`)
 	outputs = lazy.Pattern(`(cache|tmp|temp|logs?|data|out|output|target|state|runtime|reports?|coverage|pid|sock|dump|history)(-?(dir|file|path|home))?$`)
+	remote  = lazy.Pattern(`^(https?|ftp|git|ssh)://`)
 	// Options for a program's own options, in variables: SPEC_OPTS, ERL_FLAGS.
-	optionHolders = lazy.Pattern(`(_|^)(FLAGS|AFLAGS|OPTS|OPT|OPTIONS|ARGS)$|^(RAKEOPT|UNZIP|UNZIPOPT|ZIPOPT|GNUMAKEFLAGS)$`)
+	optionHolders = lazy.Pattern(`(FLAGS|OPTS|_OPT|OPTIONS|ARGS)$|^(RAKEOPT|UNZIP|UNZIPOPT|ZIPOPT|GNUMAKEFLAGS)$`)
 	// Variables by which a program talks with another server, or through one.
 	servers = lazy.Set("DOCKER_HOST CONTAINER_HOST GH_HOST HTTP_PROXY HTTPS_PROXY ALL_PROXY AWS_ENDPOINT_URL KUBERNETES_MASTER")
 )
@@ -32,7 +33,7 @@ func (w *walker) loads(name string, v arg.Word, rule string) bool {
 	if !loading.MatchString(name) || outputs.MatchString(name) {
 		return false
 	}
-	if strings.Contains(v.Text, "://") && !strings.HasPrefix(v.Text, "file:") {
+	if remote.MatchString(v.Text) {
 		w.emit(human.Effect{Verb: human.LangExec, Resource: v.Shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: rule})
 		return true
 	}
@@ -60,6 +61,7 @@ func (w *walker) makesOutside(c *cmd, from int) {
 	}) {
 		return
 	}
+	edits := !slices.ContainsFunc(w.effects[from:], func(e human.Effect) bool { return e.Verb != human.FilesystemWrite })
 	for i, a := range c.args {
 		option, v := "", a
 		switch at := strings.IndexAny(a.Text, "/~"); {
@@ -72,7 +74,7 @@ func (w *walker) makesOutside(c *cmd, from int) {
 		}
 		switch p, target := w.placeOf(v, w.dir); {
 		case p == paths.Start, p == paths.Hook, p == paths.Gate, p == paths.Home, p == paths.Slash, p == paths.Secret && !strings.HasPrefix(target, w.root+"/"),
-			p == paths.Outside && results.MatchString(strings.TrimLeft(option, "-")):
+			p == paths.Outside && option == "" && edits, p == paths.Outside && results.MatchString(strings.TrimLeft(option, "-")):
 			w.writing(v, c.name+".elsewhere")
 		}
 	}
@@ -81,14 +83,20 @@ func (w *walker) makesOutside(c *cmd, from int) {
 // results are options that say where results go.
 var results = lazy.Pattern(`^(o|d|\w*out\w*|\w*-?out-?(dir|file)|dest\w*|target-?dir|output[-.\w]*|\w*basetemp|\w*xml|report\w*|cover\w*|extract-media|log-?file|prefix|clear)$`)
 
+// shortLoads are options of one letter by which programs are told what to load.
+var shortLoads = map[string]string{"ssh": "-F", "scp": "-F", "sftp": "-F", "screen": "-c", "tmux": "-f", "man": "-C", "cmake": "-C", "gcc": "-B"}
+
 // variable judges the value of a variable of the environment that no list names.
 func (w *walker) variable(name string, v arg.Word) {
 	const rule = "shell.option_variable"
 	upper := strings.ToUpper(name)
 	switch {
 	case servers()[upper]:
-		_, host, _ := strings.Cut(v.Text, "://")
-		if host, _, _ = strings.Cut(host, ":"); v.Text != "" && !loopback(host) && !strings.HasPrefix(v.Text, "unix:") && !loopback(v.Text) {
+		_, host, scheme := strings.Cut(v.Text, "://")
+		if !scheme {
+			host = v.Text
+		}
+		if host, _, _ = strings.Cut(host, ":"); host != "" && !loopback(host) && !strings.HasPrefix(v.Text, "unix:") {
 			w.emit(human.Effect{Verb: human.NetworkWrite, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Irreversible, Blast: human.SharedBlast, Rule: "shell.server_variable"})
 		}
 	case upper == "NODE_TLS_REJECT_UNAUTHORIZED" && v.Text == "0", upper == "GIT_SSL_NO_VERIFY" && v.Text != "0" && v.Text != "", upper == "PYTHONHTTPSVERIFY" && v.Text == "0":

@@ -96,6 +96,17 @@ func make_(w *walker, c *cmd) (stream, bool) {
 			w.unseen(v, "make.piped")
 		}
 	}
+	for _, v := range o.Words {
+		if key, value, ok := strings.Cut(v.Text, "="); ok {
+			if strings.Contains(value, "$(shell") {
+				w.script(strings.TrimSuffix(strings.TrimPrefix(value, "$(shell "), ")"), "sh", nil, stream{})
+			}
+			w.variable(key, arg.Word{Text: value, Taint: v.Taint, Quoted: true})
+			if strings.HasPrefix(value, "/") && len(key) <= 3 { // CC, CXX, AR
+				w.loads("program", arg.Word{Text: value, Quoted: true}, "make.loads")
+			}
+		}
+	}
 	if o.Has("-n", "--dry-run", "--just-print", "--recon", "-q", "--question", "--version", "-v", "--help", "-h", "--list", "-l", "--summary", "--dump", "--show", "--evaluate") && !o.Has("--eval", "-E") {
 		w.simple(c, human.PackageRun, human.NoRisk, "shows")
 		return handled(stream{})

@@ -157,6 +157,7 @@ func (w *walker) run(args []arg.Word, in stream) stream {
 			w.asked(c, c.args)
 		}
 	}
+	w.loading(c)
 	for _, a := range c.args {
 		out.taint |= a.Taint
 	}

@@ -43,20 +43,13 @@ func (w *walker) telling(c *cmd) {
 		if short && name[:2] == "-o" && !joined && len(name) > 2 && strings.IndexByte("/~.", name[2]) >= 0 { // 7z -o/etc
 			name, v = "-o", arg.Word{Text: a.Text[2:], Taint: a.Taint, Quoted: true}
 		}
-		if short && !joined { // -B/tmp/x, -logger:/tmp/x
+		if !joined { // -B/tmp/x, -logger:/tmp/x
 			if at := strings.IndexAny(name, "/~"); at > 1 {
-				name, v = name[:at], arg.Word{Text: name[at:], Taint: a.Taint, Quoted: true}
+				name, v = strings.TrimRight(name[:at], ":"), arg.Word{Text: name[at:], Taint: a.Taint, Quoted: true}
 			}
-		}
-		if key, value, setting := strings.Cut(v.Text, "="); setting && short && len(name) == 2 { // -C linker=/tmp/x
-			w.loads(key, arg.Word{Text: value, Quoted: true}, c.name+".loads")
 		}
 		switch {
 		case v.Text == "" || strings.HasPrefix(v.Text, "-"):
-		case len(name) > 2 && w.loads(settingName(name), v, c.name+".loads"):
-			if runOptions()[name] || runsByEnding(name) {
-				w.runsByOption(name, v)
-			}
 		case runOptions()[name] || !short && runsByEnding(name):
 			w.runsByOption(name, v)
 		case commandOptions()[name] && strings.ContainsRune(v.Text, ' ') && begins(v):
@@ -67,6 +60,33 @@ func (w *walker) telling(c *cmd) {
 			w.script(v.Text, "sh", nil, stream{})
 		case writeOptions()[name] || name == "-o" && !mountOptions()[c.name] && strings.ContainsAny(v.Text[:1], "/~."):
 			w.outside(v, c.name+".output")
+		}
+	}
+}
+
+// loading goes through the options of a command for code that it loads by them.
+func (w *walker) loading(c *cmd) {
+	for i, a := range c.args[:min(len(c.args), 200)] {
+		if len(a.Text) < 2 || a.Text[0] != '-' || a.Text == "--" {
+			continue
+		}
+		name, text, joined := strings.Cut(a.Text, "=")
+		v := arg.Word{Text: text, Taint: a.Taint, Quoted: true}
+		switch at := strings.IndexAny(name, "/~"); {
+		case joined:
+		case at > 1: // -B/tmp/x, -logger:/tmp/x
+			name, v.Text = strings.TrimRight(name[:at], ":"), name[at:]
+		case i+1 < len(c.args) && !strings.HasPrefix(c.args[i+1].Text, "-"):
+			v = c.args[i+1]
+		}
+		if key, value, setting := strings.Cut(v.Text, "="); setting && len(name) == 2 { // -C linker=/tmp/x
+			name, v.Text = key, value
+		}
+		switch {
+		case len(name) > 2:
+			w.loads(settingName(name), v, c.name+".loads")
+		case len(name) == 2 && strings.Contains(shortLoads[c.name], name):
+			w.loads("config", v, c.name+".loads")
 		}
 	}
 }
@@ -109,6 +129,10 @@ func (w *walker) outside(v arg.Word, rule string) {
 		switch p, target := w.placeOf(v, cwd); p {
 		case paths.InProject, paths.InTemp, paths.NullDevice, paths.Unknown, paths.Root, paths.EnvFile:
 			continue
+		case paths.System:
+			if target == "/tmp" || target == "/var/tmp" {
+				continue
+			}
 		case paths.Secret:
 			if strings.HasPrefix(target, w.root+"/") { // a key that is made here
 				continue

@@ -149,6 +149,11 @@ func decode(w *walker, c *cmd) (stream, bool) {
 func reverse(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	if !c.in.known || len(c.args) > 0 {
+		for _, a := range c.args {
+			if !strings.HasPrefix(a.Text, "-") {
+				w.reading(a, "rev.reads")
+			}
+		}
 		return handled(stream{taint: c.in.taint | arg.FromDecoder})
 	}
 	lines := strings.Split(c.in.text, "\n")

@@ -516,7 +516,7 @@ func (w *walker) npmSetting(key string, v arg.Word) {
 }
 
 // takesCommand is an option that has a program run another, or load its code.
-var takesCommand = lazy.Pattern(`(?i)exec|agent|OnError|OnOutOfMemory|linker=|--eval|\brunner|(^|\s)-p\s|plugin|load`)
+var takesCommand = lazy.Pattern(`(?i)exec|agent|(^|\s)-eval\b|OnError|OnOutOfMemory|linker=|--eval|\brunner|(^|\s)-p\s|plugin|load`)
 
 // assigned notes what setting a variable runs, now or later. variant is export, declare and so on, or empty.
 func (w *walker) assigned(name string, v arg.Word) {
@@ -562,6 +562,8 @@ func (w *walker) assigned(name string, v arg.Word) {
 	case optionVars()[strings.TrimPrefix(name, "_")]:
 		if takesCommand.MatchString(v.Text) || strings.HasPrefix(name, "RUSTC") || strings.HasSuffix(name, "_WRAPPER") || !v.Known() || name == "PYTHONBREAKPOINT" && v.Text != "0" || name == "PYTEST_PLUGINS" {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.option_variable"})
+		} else {
+			w.variable(name, v)
 		}
 	case loadVars()[name]:
 		risk := human.LowRisk
@@ -576,7 +578,11 @@ func (w *walker) assigned(name string, v arg.Word) {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.load_variable"})
 		}
 	case name == "LUA_INIT" || strings.HasPrefix(name, "LUA_INIT_"):
-		w.code("lua", v)
+		if file, ok := strings.CutPrefix(v.Text, "@"); ok {
+			w.scriptFile(arg.Known(file), "lua", &cmd{})
+		} else {
+			w.code("lua", v)
+		}
 	case name == "LESS":
 		if strings.Contains(v.Text, "+!") || strings.Contains(v.Text, "+|") {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})
@@ -592,6 +598,7 @@ func (w *walker) assigned(name string, v arg.Word) {
 		w.expandText(v.Text)
 	case name == "GIT_DIR", name == "GIT_WORK_TREE", name == "GIT_INDEX_FILE", name == "GIT_COMMON_DIR", name == "GIT_OBJECT_DIRECTORY", name == "GIT_NAMESPACE":
 		w.otherRepo = true
+		w.repository(v)
 	case name == "GIT_CONFIG_PARAMETERS":
 		for _, setting := range strings.Split(v.Text, "'") {
 			if strings.Contains(setting, "=") {
