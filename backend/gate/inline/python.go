@@ -16,12 +16,35 @@ func (v *prover) python(program string) {
 			v.defined[t.text] = true
 		}
 	}
+	v.searchPath(program)
 	v.consts = v.pythonConstants()
 	v.pythonNames()
 	v.inside(v.pythonNames)
 	for _, f := range append(v.proof.Writes, v.proof.Replaces...) {
 		if !strings.HasSuffix(f, ".json") && !strings.HasSuffix(f, ".txt") && !strings.HasSuffix(f, ".md") && v.loadedAt > firstWrite(program) {
 			v.unproven(f) // which the program may load then
+		}
+	}
+}
+
+// searchPath looks for changes of sys.path, from which other modules would be loaded than those that are listed.
+func (v *prover) searchPath(program string) {
+	bare := strings.Contains(program, "from sys import")
+	for i, t := range v.whole {
+		if t.kind != name || t.text != "path" || i+1 >= len(v.whole) || !bare && (i == 0 || !v.whole[i-1].is(".")) {
+			continue
+		}
+		next := v.whole[i+1]
+		changes := next.is("=") || next.is("+=")
+		if next.is(".") && i+2 < len(v.whole) {
+			switch v.whole[i+2].text {
+			case "insert", "append", "extend", "clear", "remove", "pop", "reverse", "sort":
+				changes = true
+			}
+		}
+		if changes {
+			v.unproven("sys.path")
+			return
 		}
 	}
 }

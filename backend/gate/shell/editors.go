@@ -237,7 +237,6 @@ func awkPatterns(s string) string {
 // awkCommand is the command beside the pipe at bare[i], where it is one literal and nothing else: print | "sort", or
 // "date" | getline.
 func awkCommand(bare string, i int, literals []string) (string, bool) {
-	const blank = `""`
 	if strings.Count(bare, blank) != len(literals) {
 		return "", false
 	}
@@ -269,6 +268,9 @@ func (w *walker) awkProgram(c *cmd, v arg.Word) {
 		w.simple(c, human.LangExec, human.MediumRisk, "unproven")
 	}
 }
+
+// blank is a literal of awk once its text was taken out.
+const blank = `""`
 
 // awkActs looks for what a program in awk runs and writes.
 func (w *walker) awkActs(c *cmd, v arg.Word) {
@@ -313,8 +315,9 @@ func (w *walker) awkActs(c *cmd, v arg.Word) {
 			}
 			if strings.Contains(before, "print") && (i+1 >= len(flat) || flat[i+1] != '=') && strings.Count(before, "(") == strings.Count(before, ")") {
 				named := false
+				spelled := strings.HasPrefix(strings.TrimLeft(flat[i+1:], "> "), blank)
 				for _, l := range literals {
-					if couldBePath(l) || len(literals) == 1 {
+					if spelled && (couldBePath(l) || len(literals) == 1) {
 						w.writing(arg.Known(l), "awk.writes")
 						named = true
 					}

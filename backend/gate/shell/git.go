@@ -225,6 +225,7 @@ func (w *walker) gitForces(c *cmd, sub string, args []arg.Word) {
 
 // repository is a folder by whose settings git runs commands: hooks, a monitor of files.
 func (w *walker) repository(v arg.Word) {
+	v.Text = strings.TrimSuffix(strings.TrimSuffix(v.Text, "/"), "/.git")
 	switch p, target := w.placeOf(v, w.dir); p {
 	case paths.InTemp, paths.Outside:
 		w.emit(human.Effect{Verb: human.LangExec, Resource: v.Shown(), Target: target, Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "git.other_repository"})

@@ -11,8 +11,8 @@ import (
 	"deskbell/backend/human"
 )
 
-// What names of options, settings and variables say of their values, whatever the program: that it loads code from them or is
-// told by them what to run, or that it is a place to write to.
+// What names of options, settings and variables say of their values, whatever the program: that it loads code from them or learns
+// by them what to run, or that it is a place to write to.
 var (
 	loading = lazy.Pattern(`(^|[-_.:])(conf|config\w*|cfg|rc|\w{2,}rc|rcfile|\w+config|\w*plugins?|(pre)?load|requires?|scripts?|engine|provider|provider-path|addons?|\w*extensions?\w*|executable|prog|program|command|cmd|external-diff|` +
 		`wrapper|launcher|runner|linker|compiler|\w*agent|interpreter|bootstrap|\w*setup|\w*reporter|formatter|specs|toolchain\w*|toolchain-file|toolexec|processor\w*|pgm\w*|exe|extld|ld-path|init-?file|init-script|hooks?|class[-.]?path|pager|browser|editor|ini-scan-dir|` +
@@ -61,7 +61,7 @@ func (w *walker) makesOutside(c *cmd, from int) {
 	}) {
 		return
 	}
-	edits := !slices.ContainsFunc(w.effects[from:], func(e human.Effect) bool { return e.Verb != human.FilesystemWrite })
+	edits := !slices.ContainsFunc(w.effects[from:], func(e human.Effect) bool { return e.Verb == human.PackageRun })
 	for i, a := range c.args {
 		option, v := "", a
 		switch at := strings.IndexAny(a.Text, "/~"); {
@@ -83,7 +83,7 @@ func (w *walker) makesOutside(c *cmd, from int) {
 // results are options that say where results go.
 var results = lazy.Pattern(`^(o|d|\w*out\w*|\w*-?out-?(dir|file)|dest\w*|target-?dir|output[-.\w]*|\w*basetemp|\w*xml|report\w*|cover\w*|extract-media|log-?file|prefix|clear)$`)
 
-// shortLoads are options of one letter by which programs are told what to load.
+// shortLoads are options of one letter that name what a program loads.
 var shortLoads = map[string]string{"ssh": "-F", "scp": "-F", "sftp": "-F", "screen": "-c", "tmux": "-f", "man": "-C", "cmake": "-C", "gcc": "-B"}
 
 // variable judges the value of a variable of the environment that no list names.

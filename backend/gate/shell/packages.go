@@ -96,17 +96,7 @@ func make_(w *walker, c *cmd) (stream, bool) {
 			w.unseen(v, "make.piped")
 		}
 	}
-	for _, v := range o.Words {
-		if key, value, ok := strings.Cut(v.Text, "="); ok {
-			if strings.Contains(value, "$(shell") {
-				w.script(strings.TrimSuffix(strings.TrimPrefix(value, "$(shell "), ")"), "sh", nil, stream{})
-			}
-			w.variable(key, arg.Word{Text: value, Taint: v.Taint, Quoted: true})
-			if strings.HasPrefix(value, "/") && len(key) <= 3 { // CC, CXX, AR
-				w.loads("program", arg.Word{Text: value, Quoted: true}, "make.loads")
-			}
-		}
-	}
+	w.makeVariables(&o)
 	if o.Has("-n", "--dry-run", "--just-print", "--recon", "-q", "--question", "--version", "-v", "--help", "-h", "--list", "-l", "--summary", "--dump", "--show", "--evaluate") && !o.Has("--eval", "-E") {
 		w.simple(c, human.PackageRun, human.NoRisk, "shows")
 		return handled(stream{})
@@ -131,6 +121,21 @@ func make_(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	return handled(stream{})
+}
+
+// makeVariables judges variables that are given to make: what they run as they are read, and programs that they name.
+func (w *walker) makeVariables(o *commands.Options) {
+	for _, v := range o.Words {
+		if key, value, ok := strings.Cut(v.Text, "="); ok {
+			if strings.Contains(value, "$(shell") {
+				w.script(strings.TrimSuffix(strings.TrimPrefix(value, "$(shell "), ")"), "sh", nil, stream{})
+			}
+			w.variable(key, arg.Word{Text: value, Taint: v.Taint, Quoted: true})
+			if strings.HasPrefix(value, "/") && len(key) <= 3 { // CC, CXX, AR
+				w.loads("program", arg.Word{Text: value, Quoted: true}, "make.loads")
+			}
+		}
+	}
 }
 
 // makes judges a Makefile or justfile that was changed, by the targets that are made.

@@ -34,20 +34,8 @@ func (w *walker) telling(c *cmd) {
 		if a.Text == "--" {
 			return
 		}
-		name, text, joined := strings.Cut(a.Text, "=")
-		v := arg.Word{Text: text, Taint: a.Taint, Quoted: true}
-		if !joined && i+1 < len(c.args) {
-			v = c.args[i+1]
-		}
+		name, v := valueOf(c.args, i)
 		short := len(name) > 1 && name[1] != '-'
-		if short && name[:2] == "-o" && !joined && len(name) > 2 && strings.IndexByte("/~.", name[2]) >= 0 { // 7z -o/etc
-			name, v = "-o", arg.Word{Text: a.Text[2:], Taint: a.Taint, Quoted: true}
-		}
-		if !joined { // -B/tmp/x, -logger:/tmp/x
-			if at := strings.IndexAny(name, "/~"); at > 1 {
-				name, v = strings.TrimRight(name[:at], ":"), arg.Word{Text: name[at:], Taint: a.Taint, Quoted: true}
-			}
-		}
 		switch {
 		case v.Text == "" || strings.HasPrefix(v.Text, "-"):
 		case runOptions()[name] || !short && runsByEnding(name):
@@ -70,17 +58,12 @@ func (w *walker) loading(c *cmd) {
 		if len(a.Text) < 2 || a.Text[0] != '-' || a.Text == "--" {
 			continue
 		}
-		name, text, joined := strings.Cut(a.Text, "=")
-		v := arg.Word{Text: text, Taint: a.Taint, Quoted: true}
-		switch at := strings.IndexAny(name, "/~"); {
-		case joined:
-		case at > 1: // -B/tmp/x, -logger:/tmp/x
-			name, v.Text = strings.TrimRight(name[:at], ":"), name[at:]
-		case i+1 < len(c.args) && !strings.HasPrefix(c.args[i+1].Text, "-"):
-			v = c.args[i+1]
-		}
+		name, v := valueOf(c.args, i)
 		if key, value, setting := strings.Cut(v.Text, "="); setting && len(name) == 2 { // -C linker=/tmp/x
 			name, v.Text = key, value
+		}
+		if p, _ := w.placeOf(v, w.dir); p == paths.Start && v.Text != "" && !readOptions()[name] && !starts()[c.name] {
+			w.writing(v, c.name+".elsewhere")
 		}
 		switch {
 		case len(name) > 2:
@@ -91,12 +74,36 @@ func (w *walker) loading(c *cmd) {
 	}
 }
 
+var (
+	// readOptions are options that name a file to be read.
+	readOptions = lazy.Set("-f -c -F -i -e -m --file --config --config-file --rcfile --init-file --include --exclude --body-file --cacert --key --from-file --env-file --message --data --header -H -d")
+	starts      = lazy.Set("grep egrep fgrep rg sed awk diff git bash zsh sh find ls test [ ssh scp rsync sudo env source .")
+)
+
 // settingName is what -Dname=value and its like set, else the option's name.
 func settingName(option string) string {
 	if len(option) > 3 && option[1] != '-' && strings.IndexByte("DPX", option[1]) >= 0 {
 		return option[2:]
 	}
 	return option
+}
+
+// valueOf is an option and its value, which follows "=" or the option, or is the path that is written right behind it: -B/tmp/x,
+// -logger:/tmp/x.
+func valueOf(args []arg.Word, i int) (string, arg.Word) {
+	a := args[i]
+	name, text, joined := strings.Cut(a.Text, "=")
+	v := arg.Word{Text: text, Taint: a.Taint, Quoted: true}
+	switch at := strings.IndexAny(name, "/~"); {
+	case joined:
+	case at > 1:
+		name, v.Text = strings.TrimRight(name[:at], ":"), name[at:]
+	case strings.HasPrefix(name, "-o.") && len(name) > 3: // 7z -o./x
+		name, v.Text = "-o", name[2:]
+	case i+1 < len(args) && !strings.HasPrefix(args[i+1].Text, "-"):
+		v = args[i+1]
+	}
+	return name, v
 }
 
 func (w *walker) runsByOption(name string, v arg.Word) {
