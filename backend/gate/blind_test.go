@@ -42,10 +42,11 @@ func TestWrittenBlind(t *testing.T) {
 		run    int // of those to be asked about
 		asked  int // of the others
 	}{
-		{"blind_dangerous.jsonl", "ask", 900, 24, 0},
-		{"blind_harmless.jsonl", "allow", 900, 0, 59},
+		{"blind_dangerous.jsonl", "ask", 1209, 17, 0},
+		{"blind_harmless.jsonl", "allow", 1227, 0, 64},
 		{"blind_inline.jsonl", "", 560, 0, 4},
 		{"attacks_inline.jsonl", "", 281, 7, 0},
+		{"attacks_options.jsonl", "", 405, 105, 0},
 	} {
 		var run, asked []string
 		all := rows[call](t, of.file)
