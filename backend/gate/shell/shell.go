@@ -294,7 +294,7 @@ func (w *walker) opaque(rule string, why human.Code) {
 		Verb: human.UnknownEffect, Certainty: human.Possible, Risk: human.HighRisk,
 		Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule,
 	})
-	if w.unsure && rule == "shell.unparsed" {
+	if w.unsure && rule == UnparsedRule {
 		return
 	}
 	w.did++
@@ -451,7 +451,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 		}
 	}
 	if err != nil {
-		w.opaque("shell.unparsed", "thing_unparsed")
+		w.opaque(UnparsedRule, "thing_unparsed")
 		w.salvage(text)
 		return stream{}
 	}
