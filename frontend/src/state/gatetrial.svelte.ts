@@ -1,7 +1,6 @@
 import type { GateApi } from '../backend/gate';
 import type { Policy } from '../lib/gatewire';
 import type { JsonObject, ToolCall, Trial } from '../lib/wire';
-import { PartTree } from './parttree.svelte';
 import { errorText } from './sentences.svelte';
 
 /** A call that is judged for a look. What was typed stays while one is on other pages. */
@@ -21,7 +20,6 @@ export class GateTrial {
   result = $state.raw<Trial | null>(null);
   /** The call that the result is of. */
   call = $state.raw<(ToolCall & { policy?: Policy }) | null>(null);
-  readonly tree = new PartTree();
   judged = $state('');
   judging = $state(false);
   trouble = $state('');
@@ -65,7 +63,6 @@ export class GateTrial {
       if (asked !== this.#asked) return;
       this.result = result;
       this.call = call;
-      this.tree.set(result.parts, result.verdict.decision);
       this.judged = written;
       this.trouble = '';
     } catch (error) {

@@ -97,7 +97,7 @@ describe('what is said of parts', () => {
   });
 
   it('says what would change a decision, and no more than is so', () => {
-    expect(changes(push, [])).toEqual(['Nothing. No setting, rule or trust overrides a hard limit.']);
+    expect(changes(push, [])).toEqual(['Hard limit: no trust or rule can override it.']);
     const check: PartCheck = { by: 'policy', rule_id: 'policy', policy: 'strict', decision: 'ask', decided: true, allowed_by: ['permissive', 'balanced'] };
     const trust: PartCheck = { by: 'trust', rule_id: 'trust.filesystem_write', trust: 0.5, under: 0.2, over: 0.8 };
     expect(changes(part('touch a', 'ask', [], { risk: 'low', checks: [trust, check] }), [])).toEqual(['These policies would let it pass: permissive, balanced.', 'Trust over 0.80. It is 0.50 now.']);

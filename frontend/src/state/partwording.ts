@@ -21,8 +21,7 @@ export function partEffects(part: CallPart): string {
 
 /** What kind of part it is, where its text does not say so. */
 export function partKind({ part, level }: PartRow): string {
-  if (part.language && part.language !== 'sh') return part.language;
-  if (part.language) return level === 1 ? m.try_whole() : m.try_script();
+  if (part.language) return part.language === 'sh' && level === 1 ? m.try_whole() : part.language;
   return part.runs?.length && !decides(part) ? m.try_wrapper() : '';
 }
 
@@ -46,10 +45,10 @@ export function checkSentence(check: PartCheck, part: CallPart): string {
   const least = { under: trustWord(check.under ?? 0), over: trustWord(check.over ?? 0) };
   switch (check.by) {
     case 'hard_limit':
-      return m.try_limit_text();
+      return m.gate_floor_short();
     case 'rule':
       if (!check.decided) return limited ? m.try_rule_behind() : m.try_rule_other();
-      return check.whole_call ? m.try_rule_whole() : m.try_rule_matches();
+      return check.whole_call ? m.try_rule_whole() : '';
     case 'trust':
       if (check.decision === 'ask') return m.try_trust_low(least);
       if (check.decision === 'allow') return m.try_trust_high(least);
@@ -66,7 +65,7 @@ export function changes(part: CallPart, rules: readonly GateRule[]): string[] {
   if (part.decision === 'allow') return [];
   const checks = part.checks ?? [];
   const decided = checks.filter((check) => check.decided);
-  if (decided.some((check) => check.by === 'hard_limit')) return [m.try_change_limit()];
+  if (decided.some((check) => check.by === 'hard_limit')) return [m.gate_floor_short()];
   return decided.flatMap((check): string[] => {
     switch (check.by) {
       case 'rule': {
