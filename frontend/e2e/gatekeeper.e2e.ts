@@ -154,6 +154,7 @@ test.describe('trying a command', () => {
   test('is reached, used and left with the keyboard alone, and is accessible in both themes and languages', async ({ app, gate, page }) => {
     await gate.evaluate('git status');
     await app.open('gatekeeper');
+    await expect(app.button('Try a command')).toBeVisible();
     await app.press('t');
     await expect(page).toHaveURL(/#\/gatekeeper\/try$/);
     await expect(command(app)).toBeFocused();
