@@ -163,7 +163,7 @@ test.describe('trying a command', () => {
     await app.press('Enter');
     await page.keyboard.type('git push --force origin main');
     await app.press(`${mod}+Enter`);
-    await expect(view(app).getByRole('status')).toContainText('2 parts decide');
+    await expect(view(app).getByRole('status')).toContainText('3 parts decide');
     await expect(view(app).getByRole('status')).toContainText('1 would pass, 3 would ask');
     await expect(command(app)).toHaveValue("ls && sudo env A=1 bash -c 'rm -rf src'\ngit push --force origin main");
 
