@@ -179,7 +179,37 @@ function clientViews(): View[] {
     await expect(app.page.locator('.panel')).toContainText(/went back the same way|原路返回/, { timeout: 30_000 });
     await app.page.waitForLoadState('networkidle');
   };
-  const views: View[] = [
+  /** A call that is judged for a look, in a project that the gatekeeper knows, with the part that decides selected. */
+const trial = (command: string): View['show'] => async (app, ids, screen) => {
+  if (!ids.tried) {
+    const root = path.join(screen.dir, 'shop');
+    await mkdir(path.join(root, 'web'), { recursive: true });
+    execFileSync('sh', ['-c', 'git init -q -b main && echo "*.map" > .gitignore && git add . && git -c user.name=Ada -c user.email=ada@example.org commit -qm First && touch web/a.map web/b.map'], { cwd: root });
+    const agent = await app.server.agent('shop-agent');
+    await agent.call('POST', '/api/gate/evaluate', { tool: 'Bash', args: { command: 'git status' }, cwd: root, root, session_id: 'shop', client: 'shop-agent' });
+    await app.server.operator.call('POST', '/api/gate/rules', { rule_id: '', source: 'operator', matched: 0, decision: 'allow', command: 'npm ci', project: root });
+    ids.tried = root;
+  }
+  await app.go('gatekeeper/try');
+  if (!command) return;
+  await app.page.getByRole('textbox', { name: 'Command' }).or(app.page.getByRole('textbox', { name: '命令' })).fill(command);
+  await choose(app.page.getByRole('combobox', { name: /^(Project|项目)$/ }), ids.tried);
+  await app.press(`${mod}+Enter`);
+  await expect(app.page.getByRole('treegrid')).toBeVisible();
+  await app.page.waitForLoadState('networkidle');
+};
+const longCommand = "cd web && env CI=1 npm ci && find . -name '*.map' -delete \\\n  && git push --force origin HEAD:main";
+
+const views: View[] = [
+  { name: 'gatekeeper', show: async (app, ids, screen, vendor) => trial('')(app, ids, screen, vendor).then(() => app.go('gatekeeper')).then(() => settled(app)) },
+  { name: 'try', docs: true, size: { width: 1440, height: 900 }, show: trial(longCommand) },
+  { name: 'try-empty', show: trial('') },
+  { name: 'try-blocked', show: trial("ls -la; sudo env A=1 bash -c 'rm -rf /'") },
+  { name: 'try-code', show: trial('python3 -c "import os; os.system(\'rm -rf x\')"') },
+  { name: 'try-unparsed', show: trial('git status; echo $(rm -rf x') },
+  { name: 'try-allowed', show: trial('git status && npm ci') },
+  { name: 'middle-try', size: { width: 1000, height: 900 }, show: trial(longCommand) },
+  { name: 'narrow-try', size: { width: 640, height: 1000 }, show: trial(longCommand) },
     { name: 'welcome-clients', docs: 'both', show: async (app) => { await app.go('welcome'); for (let i = 0; i < 2; i++) await app.page.locator('footer .btn.ink').click(); await expect(app.page.locator('[data-client="codex"]')).toBeVisible(); } },
     { name: 'agents-found', show: async (app) => client(app, 'codex') },
     { name: 'agents-narrow', size: { width: 640, height: 900 }, show: async (app) => client(app, 'codex') },

@@ -20,6 +20,13 @@ const maxBecause = 20
 // Judge says what to do with a call. It does not block but for the evidence. The rules of one's own that took part are in
 // the verdict's Rules as rule.ID, before those of the engine where they decided.
 func (s *Set) Judge(call gate.Call, evidence gate.Evidence, c Circumstances) human.Verdict {
+	j, v := s.judging(call, evidence, c)
+	j.decide(&v)
+	return v
+}
+
+// judging makes a call ready to be weighed, with what it would do.
+func (s *Set) judging(call gate.Call, evidence gate.Evidence, c Circumstances) (*judging, human.Verdict) {
 	policy := s.Policy(c.Project)
 	v, traces := gate.Trace(call, evidence)
 	j := newJudging(call, c, traces)
@@ -33,8 +40,7 @@ func (s *Set) Judge(call gate.Call, evidence gate.Evidence, c Circumstances) hum
 			}
 		}
 	}
-	j.decide(&v)
-	return v
+	return j, v
 }
 
 // Matches says whether a rule is about a call, as far as the call alone shows: a rule that asks or blocks holds for it, or a

@@ -284,6 +284,13 @@ func (s *Set) AtLeast(p gate.Policy) *Set {
 	return &other
 }
 
+// Under is the set as if gate.toml had another policy. A project's own file counts as before.
+func (s *Set) Under(p gate.Policy) *Set {
+	other := *s
+	other.config.Policy = p
+	return &other
+}
+
 // Policy is what holds in a project: the file's policy, moved by how important the project is, and by its own file.
 func (s *Set) Policy(project string) gate.Policy {
 	at := level(s.config.Policy)

@@ -343,6 +343,10 @@ type QuestionView struct {
 
 // A Trial is what would be decided about a call. Nothing is run, logged or asked.
 type Trial struct {
-	Verdict human.Verdict `json:"verdict"`
-	Micros  int64         `json:"micros"`
+	Verdict human.Verdict     `json:"verdict"`
+	Micros  int64             `json:"micros"`
+	Policy  gate.Policy       `json:"policy" enum:"permissive,balanced,strict" doc:"It was judged by, after what the project's importance and its own file change."`
+	Agent   string            `json:"agent" doc:"It was judged as a call of."`
+	Project string            `json:"project,omitempty" doc:"The root of the working tree it was judged in."`
+	Parts   []*rules.CallPart `json:"parts" doc:"What runs what, and what is decided about each part."`
 }

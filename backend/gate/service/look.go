@@ -26,25 +26,39 @@ func (k *Service) Try(ctx context.Context, by human.Actor, call human.ToolCall, 
 	if err := check(call); err != nil {
 		return Trial{}, err
 	}
-	set := k.d.Project
-	if policy != "" {
-		if !slices.Contains(gate.Policies, policy) {
-			return Trial{}, human.BadField("policy", "%q is not one of permissive, balanced, strict", human.OneLine(string(policy), 40))
-		}
-		config := k.d.File().Config
-		config.Policy = policy
-		other, err := rules.Compile(config, nil)
-		if err != nil {
-			return Trial{}, err
-		}
-		set = func(File, string) *rules.Set { return other }
+	if policy != "" && !slices.Contains(gate.Policies, policy) {
+		return Trial{}, human.BadField("policy", "%q is not one of permissive, balanced, strict", human.OneLine(string(policy), 40))
 	}
-	j, err := k.judge(ctx, cmp.Or(call.Client, by.Name), call, set)
+	var set *rules.Set
+	agent := cmp.Or(call.Client, by.Name)
+	j, err := k.judge(ctx, agent, call, func(f File, root string) *rules.Set {
+		if set = k.d.Project(f, root); policy != "" {
+			set = set.Under(policy)
+		}
+		return set
+	})
 	if err != nil {
 		return Trial{}, err
 	}
 	j.count()
-	return Trial{Verdict: j.verdict, Micros: j.micros}, nil
+	t := Trial{Verdict: j.verdict, Micros: j.micros, Policy: set.Policy(j.call.Root), Agent: agent, Project: j.call.Root, Parts: set.Parts(j.call, j.facts, j.at)}
+	counted(t.Parts, j.verdict.Effects)
+	return t, nil
+}
+
+// counted gives parts the counts of files that were taken for the verdict.
+func counted(parts []*rules.CallPart, effects []human.Effect) {
+	for _, p := range parts {
+		for i, e := range p.Effects {
+			at := slices.IndexFunc(effects, func(o human.Effect) bool {
+				return o.Rule == e.Rule && o.Target == e.Target && o.Resource == e.Resource && o.Verb == e.Verb
+			})
+			if at >= 0 {
+				p.Effects[i].FileCounts = effects[at].FileCounts
+			}
+		}
+		counted(p.Runs, effects)
+	}
 }
 
 // State says how the gatekeeper stands.

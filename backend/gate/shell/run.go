@@ -66,7 +66,7 @@ func (w *walker) run(args []arg.Word, in stream) stream {
 	}
 	w.ran(args)
 	if w.node != nil {
-		defer w.deeper("", written(args))()
+		defer w.deeper("", written(args), args...)()
 	}
 	if w.depth >= maxDepth || !w.step(2+len(args)/2) {
 		if !w.spent {

@@ -297,7 +297,7 @@ func (w *walker) opaque(rule string, why human.Code) {
 		Verb: human.UnknownEffect, Certainty: human.Possible, Risk: human.HighRisk,
 		Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule,
 	})
-	if w.unsure && rule == "shell.unparsed" {
+	if w.unsure && rule == UnparsedRule {
 		return
 	}
 	w.did++
@@ -454,7 +454,7 @@ func (w *walker) script(text, dialect string, params []arg.Word, in stream) stre
 		}
 	}
 	if err != nil {
-		w.opaque("shell.unparsed", "thing_unparsed")
+		w.opaque(UnparsedRule, "thing_unparsed")
 		w.salvage(text)
 		return stream{}
 	}

@@ -16,6 +16,7 @@ type Node struct {
 	Text string `json:"text"`
 	// Language is that of a script or of code ("sh", "python"); empty for a command.
 	Language string         `json:"language,omitempty"`
+	Words    []string       `json:"-"`                 // of a command; … stands for what is not known
 	Effects  []human.Effect `json:"effects,omitempty"` // its own, the most severe first
 	Runs     []*Node        `json:"runs,omitempty"`    // what it runs in turn, in the order in which it was found
 
@@ -57,8 +58,11 @@ func (n *Node) sort() {
 	}
 }
 
-// deeper begins a step of the tree, where one is made; back ends it.
-func (w *walker) deeper(language, text string) (back func()) {
+// UnparsedRule is of an effect whose step has text that no shell can read.
+const UnparsedRule = "shell.unparsed"
+
+// deeper begins a step of the tree, where one is made; back ends it. The values are the words of a command.
+func (w *walker) deeper(language, text string, words ...value) (back func()) {
 	above := w.node
 	if above == nil || w.nodes >= maxNodes || above.Language != "" && above.Text == clip(text) && (language != "" || !above.whole) {
 		return func() {}
@@ -67,7 +71,11 @@ func (w *walker) deeper(language, text string) (back func()) {
 	i := slices.IndexFunc(above.Runs, func(n *Node) bool { return n.Text == text && n.Language == language })
 	if i < 0 {
 		i = len(above.Runs)
-		above.Runs = append(above.Runs, &Node{Text: text, Language: language})
+		n := &Node{Text: text, Language: language}
+		for _, v := range words {
+			n.Words = append(n.Words, v.shown())
+		}
+		above.Runs = append(above.Runs, n)
 		w.nodes++
 	}
 	w.node = above.Runs[i]

@@ -698,7 +698,7 @@ func (w *walker) expandText(s string) {
 		word, err = syntax.NewParser().Document(strings.NewReader(endHeredocs(s)))
 	}
 	if err != nil || word == nil {
-		w.opaque("shell.unparsed", "thing_unparsed")
+		w.opaque(UnparsedRule, "thing_unparsed")
 		w.salvage(s)
 		return
 	}

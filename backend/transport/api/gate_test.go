@@ -137,3 +137,52 @@ func TestABackupIsRestored(t *testing.T) {
 	}
 	h.send("POST", "/api/backups/"+b.ID+"/restore", bot, "", nil).problem(403, "")
 }
+
+// A trial tells what runs what and what decides about each part, under each policy, and for whom and where it was judged.
+func TestATrialTellsOfParts(t *testing.T) {
+	h := openFixture(t, nil)
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "src"), 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, "src", "a.go"), []byte("1"), 0o600))
+	try := func(command, policy string) (out service.Trial) {
+		t.Helper()
+		call := map[string]any{"tool": "bash", "cwd": dir, "root": dir, "client": "claude-code", "args": map[string]string{"command": command}}
+		if policy != "" {
+			call["policy"] = policy
+		}
+		body, err := json.Marshal(call)
+		must(t, err)
+		h.send("POST", "/api/gate/try", h.op, string(body), nil).into(&out)
+		return out
+	}
+	got := try("sudo env A=1 bash -c 'rm -rf src'", "")
+	if got.Agent != "claude-code" || got.Project != dir || got.Policy != gate.Balanced || len(got.Parts) != 1 {
+		t.Fatalf("judged %+v", got)
+	}
+	deepest := got.Parts[0]
+	for len(deepest.Runs) > 0 {
+		if deepest = deepest.Runs[0]; deepest.Whole.Decision != human.Ask || deepest.Whole.Risk != human.HighRisk {
+			t.Errorf("%s: %+v", deepest.Text, deepest.Whole)
+		}
+	}
+	last := deepest.Checks[len(deepest.Checks)-1]
+	if deepest.Text != "rm -rf src" || last.By != rules.CheckPolicy || !last.Decided || deepest.Effects[0].Files != 1 || deepest.Effects[0].Kept != human.KeptNowhere {
+		t.Errorf("the deepest part is %+v", deepest)
+	}
+	if got := try("echo $(rm -rf x", ""); !got.Parts[0].Unparsed || got.Parts[0].Decision != human.Ask || got.Verdict.Decision != human.Ask {
+		t.Errorf("what does not parse: %+v", got.Parts[0])
+	}
+	for policy, want := range map[string]human.Ruling{"permissive": human.Allow, "balanced": human.Ask, "strict": human.Ask} {
+		got := try("pip install requests", policy)
+		if got.Verdict.Decision != want || got.Parts[0].Whole.Decision != want || string(got.Policy) != policy {
+			t.Errorf("%s: %+v", policy, got)
+		}
+	}
+	var rule human.GateRule
+	h.send("POST", "/api/gate/rules", h.op, `{"rule_id":"","source":"operator","matched":0,"decision":"deny","command":"git push **","agent_id":"claude-code"}`, nil).into(&rule)
+	got = try("ls && git push", "permissive")
+	if c := got.Parts[0].Runs[1].Checks[0]; got.Verdict.Decision != human.Deny || c.By != rules.CheckRule || c.Rule != "rule."+rule.ID || !c.Decided {
+		t.Errorf("a rule for the agent: %+v", c)
+	}
+	h.send("POST", "/api/gate/try", h.op, `{"tool":"bash","args":{"command":"ls"},"policy":"lax"}`, nil).problem(422, "policy")
+}

@@ -19,7 +19,6 @@ import (
 
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/rules"
-	gateshell "deskbell/backend/gate/shell"
 	"deskbell/backend/human"
 )
 
@@ -109,7 +108,7 @@ func (s *shell) gateExplainCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v.Tree = gate.Tree(v.call, s.Gate.Evidence(c.Context(), v.call))
+			v.Tree = v.set.Parts(v.call, s.Gate.Evidence(c.Context(), v.call), v.at)
 			if s.json {
 				return s.printJSON(v)
 			}
@@ -125,10 +124,11 @@ func (s *shell) gateExplainCommand() *cobra.Command {
 // judged is the verdict about a call.
 type judged struct {
 	human.Verdict
-	Tree []*gateshell.Node `json:"tree,omitempty"`
+	Tree []*rules.CallPart `json:"tree,omitempty"`
 
-	call   gate.Call
-	policy gate.Policy
+	call gate.Call
+	set  *rules.Set
+	at   rules.Circumstances
 }
 
 // judgeOne judges the call of a command line.
@@ -169,8 +169,8 @@ func (s *shell) judgeOne(ctx context.Context, f gateFlags, words []string) (v ju
 		return v, err
 	}
 	// Where only the project's own file is at fault, the verdict says so.
-	v = judged{call: call, policy: set.Policy(call.Root)}
-	v.Verdict = set.Judge(call, s.Gate.Evidence(ctx, call), rules.Circumstances{Project: call.Root, Now: time.Now()})
+	v = judged{call: call, set: set, at: rules.Circumstances{Project: call.Root, Now: time.Now()}}
+	v.Verdict = set.Judge(call, s.Gate.Evidence(ctx, call), v.at)
 	return v, nil
 }
 
@@ -208,8 +208,8 @@ func (s *shell) gateConfig(f gateFlags, usual bool) (c rules.Config, file string
 // maxSteps is how deep the tree is printed.
 const maxSteps = 20
 
-// steps prints effects, and under them the steps that are run.
-func (s *shell) steps(effects []human.Effect, runs []*gateshell.Node, depth int) {
+// steps prints effects, and under them the steps that are run, each with what is decided about what it does by itself.
+func (s *shell) steps(effects []human.Effect, runs []*rules.CallPart, depth int) {
 	indent := strings.Repeat("  ", depth)
 	for _, e := range effects {
 		limit := ""
@@ -226,7 +226,11 @@ func (s *shell) steps(effects []human.Effect, runs []*gateshell.Node, depth int)
 		if n.Language != "" {
 			of = n.Language + ": "
 		}
-		s.printf("%s%s%s\n", indent, of, oneLine(n.Text, 200))
+		decision := ""
+		if len(n.Checks) > 0 {
+			decision = " (" + string(n.Decision) + ")"
+		}
+		s.printf("%s%s%s%s\n", indent, of, oneLine(n.Text, 200), decision)
 		s.steps(n.Effects, n.Runs, depth+1)
 	}
 }
@@ -234,7 +238,7 @@ func (s *shell) steps(effects []human.Effect, runs []*gateshell.Node, depth int)
 // explained prints a verdict for people.
 func (s *shell) explained(v judged) error {
 	decision := map[human.Ruling]string{human.Allow: "Allowed", human.Ask: "Asked about", human.Deny: "Refused"}[v.Decision]
-	s.printf("%s under the policy %s: %s risk", decision, v.policy, v.Risk)
+	s.printf("%s under the policy %s: %s risk", decision, v.set.Policy(v.call.Root), v.Risk)
 	if v.Risk != human.NoRisk {
 		s.printf(", %s, reaches %s", v.Reversibility, reaches[v.Blast])
 	}
@@ -250,11 +254,11 @@ func (s *shell) explained(v judged) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if len(v.Tree) > 0 {
+	if slices.ContainsFunc(v.Tree, func(root *rules.CallPart) bool { return len(root.Runs) > 0 }) {
 		s.printf("\nWhat runs what\n")
-	}
-	for _, root := range v.Tree {
-		s.steps(root.Effects, root.Runs, 1)
+		for _, root := range v.Tree {
+			s.steps(root.Effects, root.Runs, 1)
+		}
 	}
 	s.printf("\nWhy\n")
 	for _, b := range v.Because {

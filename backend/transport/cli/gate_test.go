@@ -95,7 +95,7 @@ func TestGateCheckInAProject(t *testing.T) {
 
 func TestGateExplain(t *testing.T) {
 	out, _ := judge(t, t.TempDir(), "", exitYes, "explain", "cat a\x1b.txt; git push --force origin main")
-	for _, want := range []string{"Asked about under the policy balanced: high risk", "git push --force origin main", "trust.git_", "(0.50)", "Choices\n", "What runs what\n", "  git push --force origin main\n    - Rewrites or deletes history", "Deny", "sha256:"} {
+	for _, want := range []string{"Asked about under the policy balanced: high risk", "git push --force origin main", "trust.git_", "(0.50)", "Choices\n", "What runs what\n", "  git push --force origin main (ask)\n    - Rewrites or deletes history", "Deny", "sha256:"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it prints %q, which has no %q", out, want)
 		}

@@ -3466,6 +3466,32 @@ export interface components {
             failed?: boolean;
             text: string;
         };
+        CallPart: {
+            /** @description What has a say about its own effects, in order: hard limits, rules, trust, the policy. Empty where it does nothing by itself. */
+            checks?: components["schemas"]["PartCheck"][];
+            /**
+             * @description About its own effects.
+             * @enum {string}
+             */
+            decision: "allow" | "ask" | "deny";
+            /** @description Its own, the most severe first. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description Of a script or of code: sh, python. Empty for a command. */
+            language?: string;
+            /**
+             * @description Of its own effects.
+             * @enum {string}
+             */
+            risk: "none" | "low" | "medium" | "high" | "critical";
+            /** @description What it runs in turn. */
+            runs?: components["schemas"]["CallPart"][];
+            /** @description The command with what is known of its words filled in, the script or the code; … stands for what is not known. Of a tool that runs no commands, its name. */
+            text: string;
+            /** @description It, or a script that it runs, is no shell command that can be read. */
+            unparsed?: boolean;
+            /** @description The same with all that it runs. */
+            whole: components["schemas"]["WholePart"];
+        };
         Capturable: {
             /** @description The desktop asks what a capture may show; displays and windows are not known. */
             asks?: boolean;
@@ -5423,6 +5449,45 @@ export interface components {
             /** @description For the phone to open. Its fragment has the one-time code; show it to the operator alone. */
             url: string;
         };
+        PartCheck: {
+            /** @description Of the policy: which ones would allow by themselves. */
+            allowed_by?: ("permissive" | "balanced" | "strict")[];
+            /** @enum {string} */
+            by: "hard_limit" | "rule" | "trust" | "policy";
+            /** @description The part's decision rests on it. */
+            decided?: boolean;
+            /**
+             * @description What it says by itself. Absent: trust that says neither.
+             * @enum {string}
+             */
+            decision?: "allow" | "ask" | "deny";
+            /**
+             * Format: double
+             * @description Of trust: over this it allows low risk.
+             */
+            over?: number;
+            /**
+             * @description Of the policy: which one holds.
+             * @enum {string}
+             */
+            policy?: "permissive" | "balanced" | "strict";
+            /** @description A hard limit's rule of the engine, rule.ID, trust.VERB or policy. */
+            rule_id: string;
+            /**
+             * Format: double
+             * @description Of trust: between 0 and 1.
+             */
+            trust?: number;
+            /**
+             * Format: double
+             * @description Of trust: under this it asks about everything that does more than read.
+             */
+            under?: number;
+            /** @description The kind of effect that a hard limit or trust is about. */
+            verb?: string;
+            /** @description Of a rule: it is about the call, and not about one part of it. */
+            whole_call?: boolean;
+        };
         Passkey: {
             /** Format: date-time */
             created_at: string;
@@ -7172,8 +7237,19 @@ export interface components {
             url?: string;
         };
         Trial: {
+            /** @description It was judged as a call of. */
+            agent: string;
             /** Format: int64 */
             micros: number;
+            /** @description What runs what, and what is decided about each part. */
+            parts: components["schemas"]["CallPart"][];
+            /**
+             * @description It was judged by, after what the project's importance and its own file change.
+             * @enum {string}
+             */
+            policy: "permissive" | "balanced" | "strict";
+            /** @description The root of the working tree it was judged in. */
+            project?: string;
             verdict: components["schemas"]["Verdict"];
         };
         TrialCall: {
@@ -7514,6 +7590,12 @@ export interface components {
              * @description Until the first byte.
              */
             wait_ns?: number;
+        };
+        WholePart: {
+            /** @enum {string} */
+            decision: "allow" | "ask" | "deny";
+            /** @enum {string} */
+            risk: "none" | "low" | "medium" | "high" | "critical";
         };
         Window: {
             bounds: components["schemas"]["Bounds"];

@@ -163,13 +163,14 @@ describe('until', () => {
 
 describe('a trial', () => {
   it('sends a command to the letter, in the project that was picked', async () => {
-    const judge = vi.fn().mockResolvedValue({ verdict: {}, micros: 46 });
+    const judge = vi.fn().mockResolvedValue({ verdict: { decision: 'allow' }, micros: 46, parts: [] });
     const trial = new GateTrial({ try: judge } as unknown as GateApi);
     trial.command = ' cat <<X\nhi\nX\n';
     trial.project = '/srv/api';
     trial.policy = 'strict';
+    trial.agent = 'claude-code';
     await trial.judge();
-    expect(judge).toHaveBeenCalledExactlyOnceWith({ tool: 'Bash', args: { command: ' cat <<X\nhi\nX\n' }, cwd: '/srv/api', root: '/srv/api', policy: 'strict' });
+    expect(judge).toHaveBeenCalledExactlyOnceWith({ tool: 'Bash', args: { command: ' cat <<X\nhi\nX\n' }, cwd: '/srv/api', root: '/srv/api', client: 'claude-code', policy: 'strict' });
     expect(trial.current).toBe(true);
     trial.command += '#';
     expect(trial.current).toBe(false);

@@ -14,9 +14,12 @@ export class GateTrial {
   policy = $state<Policy | ''>('');
   /** The root of the working tree it would run in, or ''. */
   project = $state('');
+  /** Whose call it would be, for rules that name an agent; '' is the operator's own. */
+  agent = $state('');
 
   result = $state.raw<Trial | null>(null);
   /** The call that the result is of. */
+  call = $state.raw<(ToolCall & { policy?: Policy }) | null>(null);
   judged = $state('');
   judging = $state(false);
   trouble = $state('');
@@ -38,8 +41,8 @@ export class GateTrial {
   }
 
   /** Judges a call of the past as it would be now. */
-  repeat(tool: string, args: JsonObject, project: string): Promise<void> {
-    this.project = project;
+  repeat(tool: string, args: JsonObject, project: string, agent = ''): Promise<void> {
+    Object.assign(this, { project, agent, policy: '' });
     const { command } = args;
     if (/^(bash|shell)$/i.test(tool) && typeof command === 'string' && Object.keys(args).every((name) => name === 'command' || name === 'description')) return this.take(command);
     Object.assign(this, { mode: 'tool', tool, args: JSON.stringify(args, null, 2) });
@@ -48,16 +51,18 @@ export class GateTrial {
 
   async judge(): Promise<void> {
     if (!this.ready) return;
-    const call = this.#call();
-    this.broken = !call;
-    if (!call) return;
+    const made = this.#call();
+    this.broken = !made;
+    if (!made) return;
+    const call = { ...made, ...(this.policy && { policy: this.policy }) };
     const asked = ++this.#asked;
     const written = this.#written();
     this.judging = true;
     try {
-      const result = await this.api.try({ ...call, ...(this.policy && { policy: this.policy }) });
+      const result = await this.api.try(call);
       if (asked !== this.#asked) return;
       this.result = result;
+      this.call = call;
       this.judged = written;
       this.trouble = '';
     } catch (error) {
@@ -70,11 +75,11 @@ export class GateTrial {
   }
 
   #written(): string {
-    return JSON.stringify([this.mode, this.mode === 'command' ? this.command : [this.tool, this.args], this.policy, this.project]);
+    return JSON.stringify([this.mode, this.mode === 'command' ? this.command : [this.tool, this.args], this.policy, this.project, this.agent]);
   }
 
   #call(): ToolCall | null {
-    const place = this.project ? { cwd: this.project, root: this.project } : {};
+    const place = { ...(this.project && { cwd: this.project, root: this.project }), ...(this.agent && { client: this.agent }) };
     if (this.mode === 'command') return { tool: 'Bash', args: { command: this.command }, ...place };
     const args = objectOf(this.args);
     return args && { tool: this.tool.trim(), args, ...place };
