@@ -62,7 +62,7 @@ func (n *Node) sort() {
 const UnparsedRule = "shell.unparsed"
 
 // deeper begins a step of the tree, where one is made; back ends it. The values are the words of a command.
-func (w *walker) deeper(language, text string, words ...value) (back func()) {
+func (w *walker) deeper(language, text string, words ...arg.Word) (back func()) {
 	above := w.node
 	if above == nil || w.nodes >= maxNodes || above.Language != "" && above.Text == clip(text) && (language != "" || !above.whole) {
 		return func() {}
