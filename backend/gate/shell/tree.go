@@ -73,7 +73,7 @@ func (w *walker) deeper(language, text string, words ...arg.Word) (back func()) 
 		i = len(above.Runs)
 		n := &Node{Text: text, Language: language}
 		for _, v := range words {
-			n.Words = append(n.Words, v.shown())
+			n.Words = append(n.Words, v.Shown())
 		}
 		above.Runs = append(above.Runs, n)
 		w.nodes++
