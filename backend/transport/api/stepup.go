@@ -80,7 +80,7 @@ func answerOf(by human.Actor, op human.Operation, a human.Answer, says string) s
 	}
 	act := stepup.Act{Kind: stepup.Answer, Subject: string(op.ID), Says: says, Shown: op.Digest, Risk: op.Risk, Operation: &op, Answer: &a}
 	switch op.Kind {
-	case human.Approve:
+	case human.Approve, human.Box:
 	case human.Permission, human.Plan:
 		act.Risk = cmp.Or(op.Risk, human.NoRisk) // they always say it
 	default:
