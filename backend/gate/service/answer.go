@@ -34,7 +34,7 @@ func (k *Service) Question(ctx context.Context, by human.Actor, id human.Operati
 	if err != nil {
 		return QuestionView{}, err
 	}
-	view := QuestionView{Question: q, PutBack: !op.State.Terminal() && len(k.shown(ctx, by, q)) > 0}
+	view := QuestionView{Question: q, Box: k.boxState(k.engineCall(q.ToolCall), q.Verdict), PutBack: !op.State.Terminal() && len(k.shown(ctx, by, q)) > 0}
 	at := rules.Circumstances{Agent: op.AgentID, Session: op.SessionID, Project: q.Root, Now: k.d.Now()}
 	rule, leftOut, ok := rules.Suggest(k.engineCall(q.ToolCall), q.Verdict, at)
 	mask := k.masker(q.Args)
@@ -92,8 +92,13 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 			return op, err
 		}
 		a.Decision = human.Approved
+	case human.ChooseBox: // which needs no more than a choice: nothing of it is kept without another answer
+		if rule != nil {
+			return op, human.BadField("rule", "goes with allow or deny only")
+		}
+		a.Decision = human.Approved
 	default:
-		return op, human.BadField("choice", "%q is not one of allow, deny, backup, instead, change", human.OneLine(string(r.Choice), 40))
+		return op, human.BadField("choice", "%q is not one of allow, deny, backup, instead, change, box", human.OneLine(string(r.Choice), 40))
 	}
 	if a.Decision == human.Approved {
 		if next, err := k.askAnew(ctx, op, q, r.Choice); err != nil || next != nil {
@@ -119,6 +124,11 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 			return op, err
 		}
 		a.Args = r.Args
+	case human.ChooseBox:
+		if written, err = k.boxed(ctx, op, q); err != nil {
+			return op, err
+		}
+		a.Args = written.call.Args
 	}
 	if rule != nil {
 		k.answering.Lock()

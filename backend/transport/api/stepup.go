@@ -114,7 +114,7 @@ func (s *Server) provePermission(ctx context.Context, x *exchange, id human.Oper
 	if x.session.device != "" && r.Rule != nil {
 		return nil, human.Errorf(human.Denied, "rules are made at the computer; answer without one")
 	}
-	if s.deps.StepUp == nil || r.Choice == human.ChooseDeny || r.Choice == human.ChooseInstead {
+	if s.deps.StepUp == nil || r.Choice == human.ChooseDeny || r.Choice == human.ChooseInstead || r.Choice == human.ChooseBox {
 		return ctx, nil
 	}
 	op, err := s.deps.Queue.Get(ctx, x.by, id)
