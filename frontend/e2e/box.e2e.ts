@@ -69,3 +69,25 @@ test('nothing is kept where nothing is selected, and a narrow window has room fo
   await expect(app.page.getByRole('alert')).toHaveText('Select a file to keep, or discard.');
   await fits(app.page);
 });
+
+test('a question about a command is answered with a box, where this machine has one, and else says why not', async ({ app, server }) => {
+  const agent = await server.agent('claude-code');
+  const call = { tool: 'Bash', args: { command: "frobnicate 'a b'", description: 'Do it' }, cwd: server.dir, session_id: 's 1', client: 'claude-code' };
+  const { operation_id: id } = await agent.call<{ operation_id: string }>('POST', '/api/gate/evaluate', call);
+  const { box } = await server.operator.call<{ box: { available: boolean; reason?: { text: string } } }>('GET', `/api/gate/questions/${id}`);
+  await app.open();
+  await app.openOperation(id);
+  const choice = app.page.getByRole('radio', { name: /^Run in a box/ });
+  if (!box.available) {
+    await expect(app.page.getByText(`“Run in a box” is not available here: ${box.reason?.text}`)).toBeVisible();
+    await expect(choice).toHaveCount(0);
+    return;
+  }
+  await choice.click();
+  await expect(app.button(/^Answer: run in a box/)).toBeVisible();
+  await app.press(`${mod}+Enter`);
+  await expect(app.page.getByText(/Sent to a box by/)).toBeVisible();
+  const judged = await agent.call<{ decision: string; choice: string; args: { command: string; description: string; timeout: number } }>('POST', '/api/gate/evaluate?wait=20', { ...call, operation_id: id });
+  expect(judged).toMatchObject({ decision: 'allow', choice: 'box', args: { description: 'Do it', timeout: 600_000 } });
+  expect(judged.args.command).toMatch(/deskbell --data \S+ box --ask-operator --agent claude-code --session 's 1' --limit 590s -- (ba)?sh -c 'frobnicate '\\''a b'\\'''$/);
+});

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -224,7 +225,7 @@ func (s *shell) converse(op human.Operation, r *reply) error {
 	s.showRequest(op, time.Now())
 	lines := bufio.NewScanner(s.in)
 	verbs := "[t]ext answer, [d]ecline, as[k], [q]uit"
-	approval := op.Kind == human.Approve || op.Kind == human.Box
+	approval := slices.Contains([]human.Kind{human.Approve, human.Box}, op.Kind)
 	if approval {
 		verbs = "[a]pprove, [d]eny, as[k], [q]uit"
 		if op.Risk.Dangerous() {

@@ -1,6 +1,7 @@
 import type { Operation, TimelineEvent } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import { filesWord } from '../../state/effectwording';
+import { sizeWord } from '../../state/recwording';
 import { language } from '../../state/locale.svelte';
 import type { By } from '../kind';
 import { resultOf, type BoxFile } from './result';
@@ -21,6 +22,9 @@ export function titleOf(op: Operation): string {
   const result = resultOf(op);
   return result ? m.box_title({ command: oneLine(result.command), files: filesWord(result.files.length + result.more) }) : '';
 }
+
+/** A limit of memory: as it is given, in units of 1024. */
+export const memoryWord = (bytes: number): string => (bytes && Number.isInteger(bytes / 2 ** 30) ? m.size_gb({ n: String(bytes / 2 ** 30) }) : sizeWord(bytes));
 
 /** What became of a file, beside how many lines of it changed. */
 export function changeWord(file: BoxFile): string {
