@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { boxed } from './support/boxes';
 import { accessibleInBothThemes, expect, fits, mod, resize, test, type Console } from './support/test';
 
@@ -72,7 +73,7 @@ test('nothing is kept where nothing is selected, and a narrow window has room fo
 
 test('a question about a command is answered with a box, where this machine has one, and else says why not', async ({ app, server }) => {
   const agent = await server.agent('claude-code');
-  const call = { tool: 'Bash', args: { command: "frobnicate 'a b'", description: 'Do it' }, cwd: server.dir, session_id: 's 1', client: 'claude-code' };
+  const call = { tool: 'Bash', args: { command: "frobnicate 'a b'", description: 'Do it' }, cwd: tmpdir(), session_id: 's 1', client: 'claude-code' };
   const { operation_id: id } = await agent.call<{ operation_id: string }>('POST', '/api/gate/evaluate', call);
   const { box } = await server.operator.call<{ box: { available: boolean; reason?: { text: string } } }>('GET', `/api/gate/questions/${id}`);
   await app.open();
