@@ -258,17 +258,20 @@ func TestABoxKeepsNothingWithoutAnAnswer(t *testing.T) {
 // An agent cannot answer for its operator, and no server but the one of the data folder is believed.
 func TestAnAgentKeepsNothingByItself(t *testing.T) {
 	b := newBoxing(t)
-	forger := forgedServer(t)
+	forger, secret := forgedServer(t), "ghp_"+strings.Repeat("a1B2", 9)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := human.ShellWords(self, "--data", b.dir, "box", "--ask-operator", "--agent", "claude-code", "--", "sh", "-c", "echo evil > one.txt; mkdir .git/hooks; echo evil > .git/hooks/pre-commit")
+	ask := human.ShellWords(self, "--data", b.dir, "box", "--ask-operator", "--agent", "claude-code", "--", "sh", "-c", "echo evil > one.txt; mkdir .git/hooks; echo token="+secret+" | tee .git/hooks/pre-commit")
 	cmd, _, errs := b.runs("export DESKBELL_URL=" + forger + " DESKBELL_ADDR=" + strings.TrimPrefix(forger, "http://") + " HTTP_PROXY=" + forger + " http_proxy=" + forger + "; exec " + ask)
 	op := b.waits(human.Box)
 	d := decode[human.BoxResult](t, string(op.Details))
 	if op.Risk != human.HighRisk || d.Files[0].Path != ".git/hooks/pre-commit" || d.Files[0].Warning != string(box.Runs) || !slices.Equal(kind.Harmless(d.Files), []string{"one.txt"}) {
 		t.Errorf("the operator is shown %s", op.Details)
+	}
+	if strings.Contains(string(op.Details), secret) || !strings.Contains(d.Output, "token=") || !strings.Contains(d.Files[0].Diff, "+token=") {
+		t.Errorf("a secret is not masked: %s", op.Details)
 	}
 	answer := map[string]any{"operation_id": op.ID, "digest": op.Digest, "decision": "approve", "keep": []string{"one.txt"}}
 	for path, body := range map[string]any{
