@@ -88,13 +88,19 @@ func hooked(t *testing.T, client string) (string, *server) {
 	t.Helper()
 	dir := t.TempDir()
 	s := serve(t, dir, nil)
+	hookKey(t, dir, client)
+	return dir, s
+}
+
+// hookKey makes the key of a client's hook.
+func hookKey(t *testing.T, dir, client string) {
+	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, "hooks"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "hooks", client+".key"), []byte(key(t, dir, client)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return dir, s
 }
 
 // question waits for the one that is open.

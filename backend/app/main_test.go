@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"deskbell/backend/app"
+	"deskbell/backend/box"
 	"deskbell/backend/human"
 	"deskbell/backend/plugins"
 	"deskbell/backend/store/sqlite"
@@ -35,6 +36,7 @@ const asProgram = "DESKBELL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	plugins.Child()
+	box.Child()
 	if os.Getenv(asProgram) != "" {
 		program := app.Program("1.0-test", "0123456789ab, 2026-01-31", fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Deskbell</title>")}})
 		_, here, _, _ := runtime.Caller(0)
@@ -167,8 +169,13 @@ func serve(t testing.TB, dir string, env []string, args ...string) *server {
 
 func tryServe(t testing.TB, dir string, env []string, args ...string) (*server, error) {
 	t.Helper()
-	s := &server{errs: &bytes.Buffer{}, ended: make(chan struct{})}
-	s.cmd = program(t, dir, env, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...)...)
+	return tryServeBy(t, program(t, dir, env, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...)...))
+}
+
+// tryServeBy starts the server of a command.
+func tryServeBy(t testing.TB, cmd *exec.Cmd) (*server, error) {
+	t.Helper()
+	s := &server{cmd: cmd, errs: &bytes.Buffer{}, ended: make(chan struct{})}
 	s.cmd.Stderr = s.errs
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {

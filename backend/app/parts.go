@@ -258,7 +258,7 @@ func (a *App) openGate(ctx context.Context) (err error) {
 		Facts: func(ctx context.Context, call gate.Call, made func(string) bool) service.Facts {
 			return workspace.New(ctx, call, made).In(sessions)
 		},
-		Client: clientOf, Alive: alive,
+		Client: clientOf, Alive: alive, Boxes: boxes(a.Dir),
 		ProjectFile: filepath.FromSlash(gatefile.ProjectName), NewID: newID,
 	}
 	if a.settings.Model.Provider != "none" {

@@ -6,7 +6,11 @@ package box
 import (
 	"io"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
+
+	"deskbell/backend/human"
 )
 
 // Exit codes of what did not end by itself, as timeout(1) and env(1) have them.
@@ -111,4 +115,114 @@ func (c Changes) Warned() (all []Change) {
 		}
 	}
 	return all
+}
+
+// A Choice is what of a run can be kept by itself.
+type Choice struct {
+	Change
+	// Files is, of a choice whose path ends with a slash, how many files it stands for: a repository's own, which are kept
+	// together or not at all. Of others it is 0.
+	Files int
+	parts []int // in Changes.Files
+}
+
+// Choices are what of the changes can be kept by itself, in the order of their paths. A folder that is new, gone, or in the place of
+// something else comes and goes with what is in it.
+func (c Changes) Choices() []Choice {
+	var all []Choice
+	inside, replaced := map[string]bool{}, map[string]int{}
+	for _, f := range c.Files {
+		for at := parent(f.Path); at != ""; at = parent(at) {
+			inside[at] = true
+		}
+	}
+	groups := map[string]int{}
+	for i, f := range c.Files {
+		dir := f.After.IsDir() && f.How != Mode || f.How == Deleted && f.Before.IsDir()
+		if group := ownOfGit(f.Path); group != "" && f.Warning == "" {
+			at, known := groups[group]
+			if !known {
+				at = len(all)
+				groups[group] = at
+				all = append(all, Choice{Change: Change{Path: group, How: Changed}})
+			}
+			all[at].parts = append(all[at].parts, i)
+			if !dir {
+				all[at].Files++
+				all[at].Sizes[0] += f.Sizes[0]
+				all[at].Sizes[1] += f.Sizes[1]
+			}
+			continue
+		}
+		if dir && inside[f.Path] {
+			continue
+		}
+		within := -1
+		for at := parent(f.Path); at != "" && within < 0; at = parent(at) {
+			if r, is := replaced[at]; is {
+				within = r
+			}
+		}
+		if within >= 0 { // it had to go for what is there now
+			all[within].parts = append(all[within].parts, i)
+			continue
+		}
+		if f.How == Changed && f.Before.IsDir() && !f.After.IsDir() {
+			replaced[f.Path] = len(all)
+		}
+		all = append(all, Choice{Change: f, parts: []int{i}})
+	}
+	return all
+}
+
+// Chosen are the changes that some choices stand for, by their paths, with the folders that go with them. A path that is none is
+// Invalid.
+func (c Changes) Chosen(paths []string) (Changes, error) {
+	choices := c.Choices()
+	kept, alone := make([]bool, len(c.Files)), make([]bool, len(c.Files))
+	below, keptBelow := map[string]int{}, map[string]int{} // by folders
+	for _, o := range choices {
+		chosen := slices.Contains(paths, o.Path)
+		for _, i := range o.parts {
+			kept[i], alone[i] = chosen, true
+			for at := parent(c.Files[i].Path); at != ""; at = parent(at) {
+				if below[at]++; chosen {
+					keptBelow[at]++
+				}
+			}
+		}
+	}
+	for _, path := range paths {
+		if !slices.ContainsFunc(choices, func(o Choice) bool { return o.Path == path }) {
+			return Changes{}, human.Errorf(human.Invalid, "the command did not write %s", human.OneLine(path, 200))
+		}
+	}
+	var some Changes
+	for i, f := range c.Files {
+		switch {
+		case alone[i]:
+		case f.How == Deleted:
+			kept[i] = keptBelow[f.Path] == below[f.Path]
+		default:
+			kept[i] = keptBelow[f.Path] > 0
+		}
+		if kept[i] {
+			some.Files = append(some.Files, f)
+		}
+	}
+	return some, nil
+}
+
+// parent is the folder that a path is in; empty for that of the project.
+func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
+
+// ownOfGit is the folder of a repository's own files that a path is in, with a slash at the end; empty where it is in none.
+func ownOfGit(path string) string {
+	if strings.HasPrefix(path, ".git/") {
+		return ".git/"
+	}
+	if at := strings.Index(path, "/.git/"); at >= 0 {
+		return path[:at+len("/.git/")]
+	}
+	return ""
 }

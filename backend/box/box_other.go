@@ -34,6 +34,12 @@ func (b *Box) Changes() (Changes, error) { return Changes{}, Available() }
 // Diff is empty.
 func (b *Box) Diff(Change) string { return "" }
 
+// Seal fails with the error of Available.
+func (b *Box) Seal(Changes) error { return Available() }
+
+// Version is empty.
+func Version() string { return "" }
+
 // Keep fails with the error of Available.
 func (b *Box) Keep(Changes) error { return Available() }
 

@@ -51,6 +51,18 @@ func Available() error {
 	return nil
 }
 
+// Version is what a box is made of, with bubblewrap's version where it says one.
+func Version() string {
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	defer stop()
+	said, err := exec.CommandContext(ctx, program(), "--version").Output() // "bubblewrap 0.11.0"
+	line := "bubblewrap"
+	if err == nil {
+		line = human.OneLine(strings.TrimSpace(string(said)), 60)
+	}
+	return line + ", Landlock, seccomp"
+}
+
 // apart are the options that part a box from the system.
 var apart = []string{"--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"}
 

@@ -2,6 +2,7 @@ package box
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -262,6 +263,9 @@ func (b *Box) Diff(c Change) string {
 	if !ok {
 		return ""
 	}
+	if c.How != Deleted {
+		b.sees(c.Path, sha256.Sum256([]byte(after)))
+	}
 	from, to := "a/"+c.Path, "b/"+c.Path
 	if c.How == Added {
 		from = "/dev/null"
@@ -270,6 +274,46 @@ func (b *Box) Diff(c Change) string {
 		to = "/dev/null"
 	}
 	return udiff.Unified(from, to, before, after)
+}
+
+// Seal notes what the files of some changes have, as far as Diff did not. Keep then keeps exactly that: the copy is in a folder of
+// yours, where other programs can write while you read.
+func (b *Box) Seal(c Changes) error {
+	in, err := os.OpenRoot(b.tree())
+	if err != nil {
+		return human.Wrap(human.Internal, err, "%s cannot be read: %s", b.tree(), reason(err))
+	}
+	defer func() { _ = in.Close() }()
+	for _, f := range c.Files {
+		if _, known := b.seen[f.Path]; known || f.How == Deleted || !f.After.IsRegular() {
+			continue
+		}
+		sum, err := sumOf(in, f.Path)
+		if err != nil {
+			return human.Wrap(human.Internal, err, "what it wrote cannot be read: %s", reason(err))
+		}
+		b.sees(f.Path, sum)
+	}
+	return nil
+}
+
+func (b *Box) sees(path string, sum [sha256.Size]byte) {
+	if b.seen == nil {
+		b.seen = map[string][sha256.Size]byte{}
+	}
+	b.seen[path] = sum
+}
+
+// sumOf is the SHA-256 of a file.
+func sumOf(in *os.Root, path string) (sum [sha256.Size]byte, err error) {
+	f, err := readable(in, path)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { _ = f.Close() }()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
 func text(dir, path string, there bool, mode fs.FileMode, copied bool) (string, bool) {

@@ -2,6 +2,7 @@ package box
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -33,9 +34,10 @@ type Box struct {
 	account string // as the system has it, whatever the environment says
 	dir     string // of this box
 	lock    *os.File
-	files   map[string]file // of the project, by paths within it
-	free    int64           // bytes of the copy's disk before the run
-	size    int64           // of the copy before the run
+	files   map[string]file              // of the project, by paths within it
+	free    int64                        // bytes of the copy's disk before the run
+	size    int64                        // of the copy before the run
+	seen    map[string][sha256.Size]byte // what files of the copy had when they were shown
 }
 
 // A stamp tells whether a file was touched. A program can set all of it but the inode's time of change.

@@ -38,6 +38,7 @@ type step struct {
 	Do     action      `json:"do"`
 	Before fs.FileMode `json:"before"`
 	After  fs.FileMode `json:"after"`
+	Link   string      `json:"-"`   // where a link leads
 	Old    string      `json:"old"` // the names in the stage
 	New    string      `json:"new"`
 	Placed placed      `json:"placed"` // what the new one is
@@ -129,6 +130,10 @@ func conflict(path string) error {
 	return human.Errorf(human.Conflict, "%s changed in the project meanwhile; nothing was kept", path)
 }
 
+func conflictInCopy(path string) error {
+	return human.Errorf(human.Conflict, "%s is not what was shown any more: another program changed the copy; nothing was kept", path)
+}
+
 // unchanged says what of the project is not as it was copied.
 func (k *keeping) unchanged(c Changes) error {
 	made := map[string]bool{}
@@ -174,7 +179,7 @@ func (k *keeping) same(f Change) error {
 func steps(c Changes) []step {
 	var removes, makes, places, modes []step
 	for _, f := range c.Files {
-		s := step{Path: f.Path, Before: f.Before, After: f.After}
+		s := step{Path: f.Path, Before: f.Before, After: f.After, Link: f.Link}
 		retyped := f.How == Changed && f.Before.Type() != f.After.Type()
 		if f.How == Deleted || retyped {
 			r := s
@@ -239,7 +244,10 @@ func (k *keeping) stage() error {
 		var err error
 		if s.After&fs.ModeSymlink != 0 {
 			var link string
-			if link, err = k.from.Readlink(s.Path); err == nil {
+			if link, err = k.from.Readlink(s.Path); err == nil && link != s.Link {
+				err = conflictInCopy(s.Path)
+			}
+			if err == nil {
 				err = k.to.Symlink(link, k.staged(s.New))
 			}
 		} else {
@@ -278,6 +286,11 @@ func (k *keeping) stageFile(s step) error {
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
 		return err
+	}
+	if want, is := k.seen[s.Path]; is {
+		if got, err := sumOf(k.to, k.staged(s.New)); err != nil || got != want {
+			return errors.Join(err, conflictInCopy(s.Path))
+		}
 	}
 	return k.to.Chtimes(k.staged(s.New), info.ModTime(), info.ModTime())
 }

@@ -289,6 +289,7 @@ type Answer struct {
 	SummaryID       SummaryID              `json:"summary_id,omitempty" doc:"The summary it was drafted from."`
 	WorkAnswer
 	PermissionAnswer
+	BoxAnswer
 	Plan *PlanAnswer `json:"plan,omitempty" doc:"Of a plan: what was done with it."`
 }
 

@@ -94,7 +94,7 @@ type Changed struct {
 	Rule        string        `json:"rule_id,omitempty" doc:"Of rule: the rule that allowed the call as it was."`
 	At          time.Time     `json:"at" doc:"When it was as it was."`
 	Noticed     time.Time     `json:"noticed_at" doc:"When the difference was seen."`
-	Choice      ChoiceAction  `json:"choice,omitempty" enum:"allow,deny,backup,difference,instead,change" doc:"The operator's answer that was not used."`
+	Choice      ChoiceAction  `json:"choice,omitempty" enum:"allow,deny,backup,difference,instead,change,box" doc:"The operator's answer that was not used."`
 	AnsweredAt  *time.Time    `json:"answered_at,omitempty"`
 	Risk        Risk          `json:"risk_level,omitempty" enum:"none,low,medium,high,critical" doc:"As it was judged before."`
 	Effects     []Effect      `json:"effects,omitempty" doc:"As it was judged before, the most severe first, at most 100."`
@@ -133,7 +133,7 @@ type ChangedBy struct {
 
 // A PermissionAnswer is the part of an answer that permissions have beside the words.
 type PermissionAnswer struct {
-	Choice ChoiceAction    `json:"choice,omitempty" enum:"allow,deny,backup,instead,change" doc:"Of a permission: what was chosen."`
+	Choice ChoiceAction    `json:"choice,omitempty" enum:"allow,deny,backup,instead,change,box" doc:"Of a permission: what was chosen."`
 	Args   json.RawMessage `json:"args,omitempty" doc:"Of a permission: the arguments that the call may run with in place of its own."`
 	Backup *Backup         `json:"backup,omitempty" doc:"Of a permission: the copy that was made before the call ran."`
 }
@@ -177,7 +177,7 @@ type Judgement struct {
 	DecisionID  string          `json:"decision_id,omitempty" doc:"Its line in the log; empty where nothing was logged."`
 	Message     string          `json:"message" doc:"For the agent: why, and what to do."`
 	OperationID OperationID     `json:"operation_id,omitempty" doc:"The question, where an operator was or is asked."`
-	Choice      ChoiceAction    `json:"choice,omitempty" enum:"allow,deny,backup,difference,instead,change" doc:"What the operator chose."`
+	Choice      ChoiceAction    `json:"choice,omitempty" enum:"allow,deny,backup,difference,instead,change,box" doc:"What the operator chose."`
 	By          string          `json:"by,omitempty" doc:"The operator who answered."`
 	Reason      string          `json:"reason,omitempty" doc:"The operator's own words."`
 	Args        json.RawMessage `json:"args,omitempty" doc:"Run it with these arguments and no others."`

@@ -135,3 +135,17 @@ func count(n int, one, many string) string {
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
+
+// ShellWords are words as one types them for a shell, each in quotes where that is needed.
+func ShellWords(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		plain := w != "" && !strings.ContainsFunc(w, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-./:=@%+,", r)
+		})
+		if quoted[i] = w; !plain {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}

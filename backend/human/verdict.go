@@ -152,11 +152,12 @@ const (
 	ChooseDifference ChoiceAction = "difference" // show what would change, and ask again
 	ChooseInstead    ChoiceAction = "instead"    // deny, and offer Command in its place
 	ChooseChange     ChoiceAction = "change"     // let it run with other arguments, which the operator wrote
+	ChooseBox        ChoiceAction = "box"        // let it run in a box: on a copy, of which the operator keeps what they choose
 )
 
 // A Choice is one answer that an operator can give.
 type Choice struct {
-	Action      ChoiceAction `json:"action" enum:"allow,deny,backup,difference,instead,change"`
+	Action      ChoiceAction `json:"action" enum:"allow,deny,backup,difference,instead,change,box"`
 	Label       string       `json:"label"`
 	Description string       `json:"description,omitempty"`
 	Code        Code         `json:"code,omitempty" doc:"Names description."`

@@ -21,6 +21,8 @@ type Kind struct {
 	// Agents says that an agent may ask for it by the tool human, or by POST /api/human/invoke. The others are begun by
 	// a call of their own.
 	Agents bool
+	// Program says that a command of Deskbell's own asks for it with an agent's key. Agents are not offered it.
+	Program bool
 	// OnTimeout, where set, is what becomes of an overdue operation of this kind, whatever its request says.
 	OnTimeout human.OnTimeout
 	// Fields are the parts of details that have a place of their own in the view of this kind, in the order they are
@@ -62,7 +64,7 @@ type Field struct {
 }
 
 // All lists every kind, in the order they are shown.
-var All = []Kind{Feedback, Bash, Desktop, Browser, Review, Approve, Permission, Plan}
+var All = []Kind{Feedback, Bash, Desktop, Browser, Review, Approve, Permission, Box, Plan}
 
 // Of returns the kind of that name; false where there is none.
 func Of(name human.Kind) (Kind, bool) {
@@ -78,6 +80,9 @@ func Names() []human.Kind { return names(func(Kind) bool { return true }) }
 
 // ForAgents are the names of the kinds an agent may ask for.
 func ForAgents() []human.Kind { return names(func(k Kind) bool { return k.Agents }) }
+
+// ForKeys are the names of the kinds that can be asked for with an agent's key.
+func ForKeys() []human.Kind { return names(func(k Kind) bool { return k.Agents || k.Program }) }
 
 func names(which func(Kind) bool) (all []human.Kind) {
 	for _, k := range All {

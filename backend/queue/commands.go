@@ -172,7 +172,7 @@ func (q *Queue) summarized(op human.Operation, a human.Answer) human.Answer {
 
 // bound says whether answers to a kind must say which request they are for: those that let an agent act.
 func bound(k human.Kind) bool {
-	return k == human.Approve || k == human.Permission || k == human.Plan
+	return k == human.Approve || k == human.Permission || k == human.Box || k == human.Plan
 }
 
 // fits says what is wrong with an answer to this operation.
@@ -212,6 +212,9 @@ func fits(op human.Operation, a *human.Answer, digest string) error {
 			return human.BadField(part, "is no part of an answer to %s", op.Kind)
 		}
 	}
+	if len(a.Keep) > 0 && !slices.Contains(k.Answer, "keep") {
+		return human.BadField("keep", "is no part of an answer to %s", op.Kind)
+	}
 	return k.Check(op, a)
 }
 
@@ -236,7 +239,7 @@ func checkAnswer(a human.Answer) error {
 		return err
 	}
 	size := a.Size() + len(a.Args)
-	for _, text := range slices.Concat([]string{a.HumanInput, a.ExecutionResult, a.Summary}, a.KeyFindings, a.Attachments) {
+	for _, text := range slices.Concat([]string{a.HumanInput, a.ExecutionResult, a.Summary}, a.KeyFindings, a.Attachments, a.Keep) {
 		if !utf8.ValidString(text) {
 			return human.BadField("human_input", "the answer is not valid UTF-8")
 		}

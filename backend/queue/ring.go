@@ -30,8 +30,12 @@ func newID(at time.Time) human.OperationID {
 // has not read. A key used before for other words is a Conflict; too many open operations of the agent
 // are Exhausted; what breaks a limit is Invalid and names the field.
 func (q *Queue) Ring(ctx context.Context, r human.Request, attach bool) (op human.Operation, created bool, err error) {
-	if k, is := kind.Of(r.Kind); !is || !k.Agents {
+	k, is := kind.Of(r.Kind)
+	if !is || !k.Agents && !k.Program {
 		return op, false, human.BadField("action_type", "%q is not one of %s", r.Kind, kind.Sentence(kind.ForAgents()))
+	}
+	if k.OnTimeout != "" {
+		r.OnTimeout = k.OnTimeout
 	}
 	return q.take(ctx, r, attach, func(r human.Request) (human.Operation, bool, error) { return q.existing(ctx, r, attach) }, nil)
 }

@@ -7,6 +7,7 @@ import { Model } from './support/model';
 import { seedPlans, seedRun } from './support/plans';
 import { removable } from './support/retained';
 import { Screen } from './support/screen';
+import { boxed } from './support/boxes';
 import { Home } from './support/home';
 import { record, seed, visit } from './support/seeds';
 import { Server, type Ring } from './support/server';
@@ -369,6 +370,9 @@ const form = bench('form', () => ({
     notify: { type: 'boolean', title: 'Tell the customers', default: true }, owner: { type: 'string', format: 'email', title: 'Owner' },
   } } },
 }), async () => undefined);
+const boxResult = bench('box', () => ({ action_type: 'box', description: 'npm run codegen wrote 5 files', details: boxed, timeout: 540 }), async (app) => {
+  await app.press('n');
+});
 /** A command that deletes files which are in no commit. */
 const permission: View['show'] = async (app, ids, screen) => {
   if (!ids.permission) {
@@ -386,6 +390,8 @@ const permission: View['show'] = async (app, ids, screen) => {
 const views: View[] = [
   { name: 'inbox', show: async (app) => app.go('inbox') },
   ...['approve', 'critical', 'low', 'feedback', 'desktop', 'browser', 'review', 'bash'].map((name) => ({ name, show: operation(name) })),
+  { name: 'box', show: boxResult },
+  { name: 'narrow-box', size: { width: 640, height: 800 }, show: boxResult },
   ...['answered', 'declined', 'withdrawn'].map((name) => ({ name, show: ended(name) })),
   { name: 'popup', size: { width: 448, height: 800 }, show: async (app) => app.page.goto(`${app.server.url}/?view=popup#code=${(await app.server.invite()).code}`).then(() => app.page.waitForLoadState('networkidle')) },
   { name: 'history', show: async (app) => app.go('history').then(() => settled(app)) },

@@ -214,6 +214,9 @@ func (k *Service) mayRun(ctx context.Context, by human.Actor, op human.Operation
 	if len(yes.Args) > 0 {
 		call.Args = yes.Args
 	}
+	if yes.Choice == human.ChooseBox {
+		q = inBox(q)
+	}
 	j, changed, err := k.compare(ctx, by.Name, call, q)
 	if err != nil || changed == nil {
 		return yes, nil, err

@@ -34,7 +34,7 @@ func (k *Service) Question(ctx context.Context, by human.Actor, id human.Operati
 	if err != nil {
 		return QuestionView{}, err
 	}
-	view := QuestionView{Question: q, PutBack: !op.State.Terminal() && len(k.shown(ctx, by, q)) > 0}
+	view := QuestionView{Question: q, Box: k.boxState(k.engineCall(q.ToolCall), q.Verdict), PutBack: !op.State.Terminal() && len(k.shown(ctx, by, q)) > 0}
 	at := rules.Circumstances{Agent: op.AgentID, Session: op.SessionID, Project: q.Root, Now: k.d.Now()}
 	rule, leftOut, ok := rules.Suggest(k.engineCall(q.ToolCall), q.Verdict, at)
 	mask := k.masker(q.Args)
@@ -87,13 +87,13 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 		if rule != nil && rule.Decision == human.Allow {
 			return op, human.BadField("rule", "would allow what you deny")
 		}
-	case human.ChooseAllow, human.ChooseBackup, human.ChooseChange:
+	case human.ChooseAllow, human.ChooseBackup, human.ChooseChange, human.ChooseBox:
 		if err := wasRead(q, r); err != nil {
 			return op, err
 		}
 		a.Decision = human.Approved
 	default:
-		return op, human.BadField("choice", "%q is not one of allow, deny, backup, instead, change", human.OneLine(string(r.Choice), 40))
+		return op, human.BadField("choice", "%q is not one of allow, deny, backup, instead, change, box", human.OneLine(string(r.Choice), 40))
 	}
 	if a.Decision == human.Approved {
 		if next, err := k.askAnew(ctx, op, q, r.Choice); err != nil || next != nil {
@@ -114,11 +114,11 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 			return op, human.Errorf(human.Conflict, "there is nothing to back up: what the call would remove no longer exists; read the request again")
 		}
 		a.Backup = &b
-	case human.ChooseChange:
-		if written, err = k.changed(ctx, op, q, r.Args); err != nil {
+	case human.ChooseChange, human.ChooseBox:
+		if written, err = k.written(ctx, op, q, r); err != nil {
 			return op, err
 		}
-		a.Args = r.Args
+		a.Args = written.call.Args
 	}
 	if rule != nil {
 		k.answering.Lock()
@@ -146,6 +146,12 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 
 // wasRead says what is missing where a yes is not enough.
 func wasRead(q human.Question, r AnswerRequest) error {
+	if r.Choice == human.ChooseBox { // where it is: nothing of it is kept without another answer
+		if r.Rule != nil {
+			return human.BadField("rule", "goes with allow or deny only")
+		}
+		return nil
+	}
 	if q.Verdict.Form == human.Enter && q.Verdict.Input != nil {
 		if must := q.Verdict.Input.Must; must != "" && r.Typed != must || r.Typed == "" {
 			return human.BadField("typed", "is not the text you must type before this can run")
@@ -155,6 +161,14 @@ func wasRead(q human.Question, r AnswerRequest) error {
 		return human.BadField("check", "does not match what the call does; read it again")
 	}
 	return nil
+}
+
+// written is the call with other arguments: those that an operator wrote, or those that run it in a box.
+func (k *Service) written(ctx context.Context, op human.Operation, q human.Question, r AnswerRequest) (judged, error) {
+	if r.Choice == human.ChooseBox {
+		return k.boxed(ctx, op, q)
+	}
+	return k.changed(ctx, op, q, r.Args)
 }
 
 // changed judges a call with the arguments that an operator wrote: their word is enough for a call that would be asked about,

@@ -128,6 +128,8 @@ type Deps struct {
 	Facts func(ctx context.Context, call gate.Call, made func(abs string) bool) Facts
 	Files Files
 	Model Model
+	// Boxes are where calls can run instead. Without Command there are none, and none are spoken of.
+	Boxes Boxes
 	// Client finds the program that asks through a process and its parent, or is the process; Alive says whether it still
 	// runs. Both may be nil.
 	Client func(process, parent int) (human.ProcessID, bool)
@@ -180,7 +182,7 @@ type Decision struct {
 	Micros      int64              `json:"micros" doc:"How long judging took, in microseconds."`
 	OperationID human.OperationID  `json:"operation_id,omitempty"`
 	Outcome     Outcome            `json:"outcome,omitempty" enum:"allowed,refused,expired,withdrawn,waiting" doc:"Of what was asked."`
-	Choice      human.ChoiceAction `json:"choice,omitempty" enum:"allow,deny,backup,difference,instead,change"`
+	Choice      human.ChoiceAction `json:"choice,omitempty" enum:"allow,deny,backup,difference,instead,change,box"`
 	By          string             `json:"by,omitempty"`
 	AnsweredAt  *time.Time         `json:"answered_at,omitempty"`
 	ReadFor     float64            `json:"read_for,omitempty" doc:"Seconds between the question being seen and the answer."`
@@ -325,7 +327,7 @@ type Proposal struct {
 
 // An AnswerRequest is an operator's answer to a question of the gatekeeper.
 type AnswerRequest struct {
-	Choice human.ChoiceAction `json:"choice" enum:"allow,deny,backup,instead,change"`
+	Choice human.ChoiceAction `json:"choice" enum:"allow,deny,backup,instead,change,box"`
 	Reason string             `json:"reason,omitempty" doc:"Words for the agent."`
 	Digest string             `json:"digest" doc:"The operation's: what was drawn is what is answered."`
 	Typed  string             `json:"typed,omitempty" doc:"What was typed where the verdict's form is input."`
@@ -338,6 +340,7 @@ type AnswerRequest struct {
 type QuestionView struct {
 	human.Question
 	Standing *RulePreview `json:"standing,omitempty" doc:"The rule that 'always allow' would make; absent where none may be made."`
+	Box      *BoxState    `json:"box,omitempty" doc:"Whether the call can run in a box instead; absent where no box has to do with it."`
 	PutBack  bool         `json:"put_back,omitempty" doc:"The files that changed since you were asked can be put back as you were shown them."`
 }
 

@@ -264,7 +264,7 @@ func (k *Service) Proposals(ctx context.Context, by human.Actor) ([]Proposal, er
 	var past []rules.PastCall
 	set := k.d.File().Rules
 	for _, d := range answered {
-		if len(d.Args) == 0 || slices.ContainsFunc(own, func(r human.GateRule) bool {
+		if len(d.Args) == 0 || d.Choice == human.ChooseBox || slices.ContainsFunc(own, func(r human.GateRule) bool {
 			return (r.Project == "" || r.Project == d.Project) && set.Matches(r, d.toolCall())
 		}) {
 			continue

@@ -257,7 +257,7 @@ func (k *Service) settle(ctx context.Context, op human.Operation) {
 	}
 	d.end(op)
 	var made []string
-	if d.Outcome == Allowed {
+	if d.Outcome == Allowed && d.Choice != human.ChooseBox {
 		made = d.Makes
 	}
 	if err := k.d.Store.EndDecision(ctx, d, made); err != nil {
@@ -269,7 +269,8 @@ func (k *Service) settle(ctx context.Context, op human.Operation) {
 
 // learn lets an answer count for trust.
 func (k *Service) learn(d Decision) {
-	if d.AnsweredAt == nil || d.By == "" || d.Outcome != Allowed && d.Outcome != Refused {
+	// That a call may run in a box says nothing of what it may do outside.
+	if d.AnsweredAt == nil || d.By == "" || d.Choice == human.ChooseBox || d.Outcome != Allowed && d.Outcome != Refused {
 		return
 	}
 	k.ledger.Add(trust.Answer{
@@ -499,6 +500,7 @@ func (k *Service) Evaluate(ctx context.Context, by human.Actor, call human.ToolC
 // ask puts the question into the queue.
 func (k *Service) ask(ctx context.Context, by human.Actor, call human.ToolCall, j *judged, d Decision, how Asking) (human.Operation, error) {
 	j.count()
+	k.offerBox(j)
 	k.restOnProjectFile(j)
 	call.Root = j.call.Root
 	q := human.Question{Risk: j.verdict.Risk, ToolCall: call, Verdict: j.verdict, Project: j.facts.Project(), Files: k.maskedFiles(j.files), Changed: j.changed, Asker: k.asker(how)}

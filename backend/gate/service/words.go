@@ -260,7 +260,10 @@ func (k *Service) answered(op human.Operation) (human.Judgement, error) {
 			return j, nil
 		}
 		j.Decision, j.Args, j.Message = human.Allow, r.Args, "An operator allowed this call."
-		if len(r.Args) > 0 {
+		switch {
+		case r.Choice == human.ChooseBox:
+			j.Message = "The operator has this call run in Deskbell's box, by the command that is given here and no other: on a copy of the project, without a network and without secrets. Its output is what you get; which of the files that it writes come into the project, the operator says afterwards." + because(r.HumanInput)
+		case len(r.Args) > 0:
 			j.Message = "An operator allowed this call with the arguments that are given here, and no others."
 		}
 		if r.Backup != nil {

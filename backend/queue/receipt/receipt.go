@@ -310,7 +310,8 @@ func AnswerHash(a human.Answer) (string, error) {
 		Args            json.RawMessage      `json:"args,omitempty"`
 		Plan            *plan                `json:"plan,omitempty"`
 		human.WorkAnswer
-	}{HumanInput: a.HumanInput, ExecutionResult: a.ExecutionResult, Decision: a.Decision, Fields: a.Fields, Attachments: a.AttachedIDs(), Choice: a.Choice, Args: a.Args, WorkAnswer: a.WorkAnswer}
+		human.BoxAnswer
+	}{HumanInput: a.HumanInput, ExecutionResult: a.ExecutionResult, Decision: a.Decision, Fields: a.Fields, Attachments: a.AttachedIDs(), Choice: a.Choice, Args: a.Args, WorkAnswer: a.WorkAnswer, BoxAnswer: a.BoxAnswer}
 	if a.Plan != nil {
 		said.Plan = &plan{a.Plan.Action, a.Plan.Tasks, a.Plan.TaskByTask}
 	}

@@ -10,14 +10,14 @@ import (
 	"deskbell/backend/kind"
 )
 
-// An anyKind stands for human.Kind in the description, an agentKind for those that an agent may ask for.
+// An anyKind stands for human.Kind in the description, an agentKind for those that can be asked for with an agent's key.
 type (
 	anyKind   string
 	agentKind human.Kind
 )
 
 func (anyKind) Schema(huma.Registry) *huma.Schema   { return oneOf(kind.Names()) }
-func (agentKind) Schema(huma.Registry) *huma.Schema { return oneOf(kind.ForAgents()) }
+func (agentKind) Schema(huma.Registry) *huma.Schema { return oneOf(kind.ForKeys()) }
 
 func oneOf(kinds []human.Kind) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}

@@ -80,7 +80,7 @@ func answerOf(by human.Actor, op human.Operation, a human.Answer, says string) s
 	}
 	act := stepup.Act{Kind: stepup.Answer, Subject: string(op.ID), Says: says, Shown: op.Digest, Risk: op.Risk, Operation: &op, Answer: &a}
 	switch op.Kind {
-	case human.Approve:
+	case human.Approve, human.Box:
 	case human.Permission, human.Plan:
 		act.Risk = cmp.Or(op.Risk, human.NoRisk) // they always say it
 	default:
@@ -114,7 +114,7 @@ func (s *Server) provePermission(ctx context.Context, x *exchange, id human.Oper
 	if x.session.device != "" && r.Rule != nil {
 		return nil, human.Errorf(human.Denied, "rules are made at the computer; answer without one")
 	}
-	if s.deps.StepUp == nil || r.Choice == human.ChooseDeny || r.Choice == human.ChooseInstead {
+	if s.deps.StepUp == nil || r.Choice == human.ChooseDeny || r.Choice == human.ChooseInstead || r.Choice == human.ChooseBox {
 		return ctx, nil
 	}
 	op, err := s.deps.Queue.Get(ctx, x.by, id)

@@ -37,6 +37,7 @@ type boxFlags struct {
 	processes             int
 	read, env             []string
 	keep, keepAll, forget bool
+	ask                   boxAsking
 }
 
 // A boxReport is what deskbell box prints with --json.
@@ -77,8 +78,15 @@ func (s *shell) boxCommand() *cobra.Command {
 			if c.Flags().Changed("discard") && !f.forget {
 				return human.Errorf(human.Invalid, "--discard has no value: leave it out, or give --keep") // the gatekeeper lets agents use it
 			}
+			if c.Flags().Changed("ask-operator") && !f.ask.on {
+				return human.Errorf(human.Invalid, "--ask-operator has no value: leave it out, or give --keep")
+			}
+			var err error
+			if f.time, err = f.ask.begin(f.time, c.Flags().Changed("time")); err != nil {
+				return err
+			}
 			s.code = box.NotBoxed
-			err := s.runBox(c.Context(), f, args)
+			err = s.runBox(c.Context(), f, args)
 			if err != nil {
 				s.complain(err)
 			}
@@ -96,9 +104,13 @@ func (s *shell) boxCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.keep, "keep", false, "keep what it wrote without asking, unless something of it runs by itself later")
 	c.Flags().BoolVar(&f.keepAll, "keep-all", false, "keep that, too: git's hooks and settings, start files, links that lead out of the project")
 	c.Flags().BoolVar(&f.forget, "discard", false, "discard what it wrote without asking")
+	f.ask.flags(c)
 	s.jsonFlag(c, "print one line of JSON, with the diffs; what the command prints goes to standard error")
 	c.MarkFlagsMutuallyExclusive("keep", "discard")
 	c.MarkFlagsMutuallyExclusive("keep-all", "discard")
+	for _, other := range []string{"keep", "keep-all", "discard", "json"} {
+		c.MarkFlagsMutuallyExclusive("ask-operator", other)
+	}
 	return c
 }
 
@@ -138,6 +150,9 @@ func (s *shell) boxOptions(f boxFlags, args []string) (box.Options, error) {
 	o.Out, o.Errs = boxOutput(s.out), boxOutput(s.err)
 	if s.json {
 		o.Out = o.Errs
+	}
+	if f.ask.on {
+		o.Out, o.Errs = f.ask.output.behind(o.Out), f.ask.output.behind(o.Errs)
 	}
 	if !isTerminal(s.in) {
 		o.In = s.in // what is typed is for the question, not for the command
@@ -185,7 +200,9 @@ func (s *shell) runBox(ctx context.Context, f boxFlags, args []string) (err erro
 			err = human.Wrap(human.Internal, closed, "the copy could not be removed: %v", closed)
 		}
 	}()
+	began := time.Now()
 	ending, err := b.Run(ctx)
+	took := time.Since(began)
 	if err != nil {
 		return err
 	}
@@ -194,21 +211,15 @@ func (s *shell) runBox(ctx context.Context, f boxFlags, args []string) (err erro
 		return err
 	}
 	r := boxReport{Command: args, Project: b.Root, Ending: ending, Outcome: "discarded", Files: []boxFile{}, Lost: changes.Lost, Masked: b.Masked}
-	left := boxDiffs
-	for _, c := range changes.Files {
-		f := boxFile{Change: c}
-		if c.How != box.Added {
-			f.ModeBefore = c.Before.String()
+	if f.ask.on {
+		s.code = ending.Code
+		if err := s.offer(ctx, f.ask, o, b, changes, &r, took); err != nil {
+			s.code = box.NotBoxed
+			return err
 		}
-		if c.How != box.Deleted {
-			f.ModeAfter = c.After.String()
-		}
-		if left > 0 {
-			f.Diff = b.Diff(c)
-			left -= len(f.Diff)
-		}
-		r.Files = append(r.Files, f)
+		return nil
 	}
+	r.Files = boxFilesOf(b, changes)
 	if !s.json {
 		s.boxReport(r)
 	}
@@ -224,6 +235,27 @@ func (s *shell) runBox(ctx context.Context, f boxFlags, args []string) (err erro
 		s.note("%s.", map[string]string{"kept": "Kept", "discarded": "Discarded"}[r.Outcome])
 	}
 	return failed
+}
+
+// boxFilesOf are changes with their diffs.
+func boxFilesOf(b *box.Box, changes box.Changes) []boxFile {
+	files := []boxFile{}
+	left := boxDiffs
+	for _, c := range changes.Files {
+		f := boxFile{Change: c}
+		if c.How != box.Added {
+			f.ModeBefore = c.Before.String()
+		}
+		if c.How != box.Deleted {
+			f.ModeAfter = c.After.String()
+		}
+		if left > 0 {
+			f.Diff = b.Diff(c)
+			left -= len(f.Diff)
+		}
+		files = append(files, f)
+	}
+	return files
 }
 
 // settle keeps what was written, or does not.

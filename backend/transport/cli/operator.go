@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/transport/client"
 )
 
@@ -208,6 +210,9 @@ func (r *reply) send(ctx context.Context, operator *client.Client, op human.Oper
 	case r.decline != "":
 		return operator.Decline(ctx, op.ID, r.decline)
 	}
+	if op.Kind == human.Box && r.answer.Decision == human.Approved { // one by one they are chosen in the window
+		r.answer.Keep = kind.Harmless(kind.BoxFiles(op))
+	}
 	digest := r.digest
 	if digest == "" {
 		digest = op.Digest
@@ -220,7 +225,8 @@ func (s *shell) converse(op human.Operation, r *reply) error {
 	s.showRequest(op, time.Now())
 	lines := bufio.NewScanner(s.in)
 	verbs := "[t]ext answer, [d]ecline, as[k], [q]uit"
-	if op.Kind == human.Approve {
+	approval := slices.Contains([]human.Kind{human.Approve, human.Box}, op.Kind)
+	if approval {
 		verbs = "[a]pprove, [d]eny, as[k], [q]uit"
 		if op.Risk.Dangerous() {
 			verbs = "the word approve, [d]eny, as[k], [q]uit"
@@ -228,7 +234,6 @@ func (s *shell) converse(op human.Operation, r *reply) error {
 	}
 	for s.ask(verbs+"> ", lines) {
 		word := strings.ToLower(strings.TrimSpace(lines.Text()))
-		approval := op.Kind == human.Approve
 		switch {
 		case word == "q" || word == "quit":
 			return human.Errorf(human.Unavailable, "nothing was changed")

@@ -574,6 +574,16 @@ func (d *inbox) acts() []act {
 		}
 	case op.Kind == human.Permission:
 		return append(d.permission(), d.message())
+	case op.Kind == human.Box: // which files are kept one by one is chosen in the console
+		acts := []act{{key: "d", title: w.discard, said: w.saidDiscard, ask: []field{{label: w.reason}}, do: func(ctx context.Context, v []string) error {
+			return complete(ctx, human.Answer{Decision: human.Refused, HumanInput: v[0]})
+		}}}
+		if keeps := kind.Harmless(kind.BoxFiles(op)); len(keeps) > 0 {
+			acts = append(acts, act{key: "a", title: w.keep, said: w.saidKeep, ask: d.deliberate(op.Risk, "keep", "", field{label: w.optional}), do: func(ctx context.Context, v []string) error {
+				return complete(ctx, human.Answer{Decision: human.Approved, HumanInput: v[len(v)-1], BoxAnswer: human.BoxAnswer{Keep: keeps}})
+			}})
+		}
+		return append(acts, claim)
 	case op.Kind == human.Plan:
 		return d.plans()
 	}
@@ -648,7 +658,7 @@ func (d *inbox) permission() (acts []act) {
 	if len(verbs) > 0 {
 		lets = []field{{label: w.check + " " + strings.Join(verbs, ", "), need: true}}
 	}
-	said := map[human.ChoiceAction]string{human.ChooseDeny: w.saidDeny, human.ChooseInstead: w.saidInstead, human.ChooseBackup: w.saidBackup, human.ChooseChange: w.saidChange, human.ChooseAllow: w.saidAllow}
+	said := map[human.ChoiceAction]string{human.ChooseDeny: w.saidDeny, human.ChooseInstead: w.saidInstead, human.ChooseBackup: w.saidBackup, human.ChooseBox: w.saidBox, human.ChooseChange: w.saidChange, human.ChooseAllow: w.saidAllow}
 	for _, c := range permissionChoices(o.question.Verdict) {
 		a := act{key: c.key, title: d.tongue.pick(c.name, ""), said: said[c.Action]}
 		changes := c.Action == human.ChooseChange

@@ -449,6 +449,7 @@ func permissionChoices(v human.Verdict) (list []permissionChoice) {
 		{human.Choice{Action: human.ChooseDeny}, "d", pair{"Deny", "拒绝"}, pair{"nothing runs; the agent gets your reason", "不执行任何内容；智能体会收到你的理由"}},
 		{human.Choice{Action: human.ChooseInstead}, "i", pair{"Deny and suggest another command", "拒绝，并建议另一条命令"}, pair{"nothing runs; the agent gets this command as a suggestion, which is checked again", "不执行任何内容；智能体会收到下面这条建议命令，调用时会重新检查"}},
 		{human.Choice{Action: human.ChooseBackup}, "b", pair{"Back up first, then allow", "先备份，再允许"}, pair{"makes a copy, checks it, then runs exactly this call", "先复制并核对副本，再执行这一次调用"}},
+		{human.Choice{Action: human.ChooseBox}, "x", pair{"Run in a box", "在沙箱中运行"}, pair{"runs on a copy of the project, without a network or secrets; then you choose which files to keep", "在项目的副本上运行，没有网络，也没有机密；之后由你选择保留哪些文件"}},
 		{human.Choice{Action: human.ChooseChange}, "e", pair{"Change it, then allow", "修改后允许"}, pair{"runs exactly what you write", "只执行你所写的内容"}},
 		{human.Choice{Action: human.ChooseAllow}, "a", pair{"Allow once", "允许一次"}, pair{"runs exactly this call, once", "只执行这一次调用"}},
 	} {

@@ -145,7 +145,7 @@ var (
 		human.NoRisk: {"no", "无"}, human.LowRisk: {"low", "低"}, human.MediumRisk: {"medium", "中"}, human.HighRisk: {"high", "高"}, human.CriticalRisk: {"critical", "极高"},
 	}
 	kindWords = map[human.Kind]pair{
-		human.Approve: {"approval", "审批"}, human.Permission: {"permission", "权限"}, human.Plan: {"plan", "计划"}, human.Feedback: {"feedback", "反馈"},
+		human.Approve: {"approval", "审批"}, human.Permission: {"permission", "权限"}, human.Box: {"box", "沙箱"}, human.Plan: {"plan", "计划"}, human.Feedback: {"feedback", "反馈"},
 		human.Review: {"review", "评审"}, human.Bash: {"terminal", "终端"}, human.Desktop: {"desktop", "桌面"}, human.Browser: {"browser", "浏览器"},
 	}
 	stateWords = map[human.State]pair{
@@ -182,8 +182,9 @@ type phrases struct {
 	approve, deny, confirm, taskByTask, change, cancelPlan, edit, editRest, editHint, answer, decline, message, claim, release string
 	pause, resume, skip, skipWhich, stop, noTask, yourChanges, sendChanges, unchanged, keptIn                                  string
 	reason, optional, args, badArgs, typeWord, check, missing, sending, askedAgain                                             string
+	keep, discard, saidKeep, saidDiscard                                                                                       string
 	saidApprove, saidDeny, saidSent, saidDecline, saidMessage, saidClaim, saidRelease, saidConfirm, saidTaskByTask, saidCancel string
-	saidAllow, saidBackup, saidChange, saidInstead, saidPause, saidResume, saidSkip, saidStop                                  string
+	saidAllow, saidBackup, saidBox, saidChange, saidInstead, saidPause, saidResume, saidSkip, saidStop                         string
 	listKeys, pageKeys, formKeys, anyKey, help                                                                                 string
 }
 
@@ -210,10 +211,11 @@ var english = phrases{
 	yourChanges: "Your changes", sendChanges: "send these changes", unchanged: "You changed nothing.", keptIn: "What you wrote is kept in %s",
 	reason: "Reason", optional: "A message for the agent, or nothing", args: "The arguments, in JSON", badArgs: "these arguments are not JSON; correct them, or press Esc",
 	typeWord: "To continue, type: ", check: "What would the call do? One of:", missing: "Missing:", sending: "Sending ...",
-	askedAgain:  "What would run has changed: your answer was not used, and you are asked again.",
+	askedAgain: "What would run has changed: your answer was not used, and you are asked again.",
+	keep:       "keep what does not run by itself or lead out", discard: "discard everything", saidKeep: "Kept.", saidDiscard: "Discarded.",
 	saidApprove: "Approved.", saidDeny: "Denied.", saidSent: "Sent.", saidDecline: "Declined.", saidMessage: "The agent has your message.", saidClaim: "It is yours.", saidRelease: "Released.",
 	saidConfirm: "Confirmed.", saidTaskByTask: "Confirmed. You are asked again before each task.", saidCancel: "The plan is canceled.",
-	saidAllow: "Allowed once.", saidBackup: "Backed up, then allowed.", saidChange: "Allowed as you changed it.", saidInstead: "Denied, with the other command as a suggestion.",
+	saidAllow: "Allowed once.", saidBackup: "Backed up, then allowed.", saidBox: "It runs in a box. You are asked which files to keep.", saidChange: "Allowed as you changed it.", saidInstead: "Denied, with the other command as a suggestion.",
 	saidPause: "The plan is paused: no task starts.", saidResume: "The plan continues.", saidSkip: "The task is skipped.", saidStop: "The plan is stopped: no further task starts.",
 	listKeys: "Enter open  Tab next list  ↑↓ move  r read again  ? help  q quit", pageKeys: "↑↓ PgUp PgDn read  Esc back  ? help",
 	formKeys: "Ctrl+S send  Tab next field  PgUp PgDn read  Esc cancel", anyKey: "Any key goes back.",
@@ -251,10 +253,11 @@ var chinese = phrases{
 	yourChanges: "你的修改", sendChanges: "发送这些修改", unchanged: "你没有修改任何内容。", keptIn: "你写的内容保存在 %s",
 	reason: "理由", optional: "给智能体的话，可不填", args: "参数（JSON）", badArgs: "这些参数不是 JSON；请改正，或按 Esc",
 	typeWord: "要继续，请输入：", check: "此调用会做什么？请选一项：", missing: "缺少：", sending: "正在发送……",
-	askedAgain:  "将要执行的内容已更改：你的回答没有使用，现在再次询问你。",
+	askedAgain: "将要执行的内容已更改：你的回答没有使用，现在再次询问你。",
+	keep:       "保留不会自行运行、也不指向项目之外的内容", discard: "全部丢弃", saidKeep: "已保留。", saidDiscard: "已丢弃。",
 	saidApprove: "已批准。", saidDeny: "已拒绝。", saidSent: "已发送。", saidDecline: "已标记为不处理。", saidMessage: "消息已发给智能体。", saidClaim: "已认领。", saidRelease: "已退回队列。",
 	saidConfirm: "已确认。", saidTaskByTask: "已确认。每个任务执行前都会询问你。", saidCancel: "计划已取消。",
-	saidAllow: "已允许一次。", saidBackup: "已备份，并已允许。", saidChange: "已按你的修改允许。", saidInstead: "已拒绝，并建议了另一条命令。",
+	saidAllow: "已允许一次。", saidBackup: "已备份，并已允许。", saidBox: "在沙箱中运行。之后会询问你保留哪些文件。", saidChange: "已按你的修改允许。", saidInstead: "已拒绝，并建议了另一条命令。",
 	saidPause: "计划已暂停：不会开始新的任务。", saidResume: "计划继续执行。", saidSkip: "已跳过该任务。", saidStop: "计划已停止：不会再开始任务。",
 	listKeys: "Enter 打开  Tab 下一个列表  ↑↓ 移动  r 重新读取  ? 帮助  q 退出", pageKeys: "↑↓ PgUp PgDn 阅读  Esc 返回  ? 帮助",
 	formKeys: "Ctrl+S 发送  Tab 下一栏  PgUp PgDn 阅读  Esc 取消", anyKey: "按任意键返回。",

@@ -3099,7 +3099,7 @@ export interface components {
              * @description Of a permission: what was chosen.
              * @enum {string}
              */
-            choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            choice?: "allow" | "deny" | "backup" | "instead" | "change" | "box";
             /** @description Of a review: what was said about lines of the change. */
             comments?: components["schemas"]["CodeComment"][];
             /**
@@ -3125,6 +3125,8 @@ export interface components {
             focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
+            /** @description Of a box: the paths of details.files that are kept. All others are discarded. */
+            keep?: string[];
             /** @description What the agent should know. */
             key_findings?: string[];
             /** @description Of a plan: what was done with it. */
@@ -3155,7 +3157,7 @@ export interface components {
             /** @description The answer to the question's check, where it has one. */
             check?: string;
             /** @enum {string} */
-            choice: "allow" | "deny" | "backup" | "instead" | "change";
+            choice: "allow" | "deny" | "backup" | "instead" | "change" | "box";
             /** @description The operation's: what was drawn is what is answered. */
             digest: string;
             /** @description Words for the agent. */
@@ -3423,6 +3425,11 @@ export interface components {
             /** Format: int64 */
             y: number;
         };
+        BoxState: {
+            available: boolean;
+            /** @description Why not, and what to do about it. */
+            reason?: components["schemas"]["Sentence"];
+        };
         /** @description The details of an operation of kind browser: work on web pages. */
         BrowserDetails: {
             /** @description the steps, as a checklist. Also read as steps, actions, checklist. */
@@ -3574,7 +3581,7 @@ export interface components {
              * @description The operator's answer that was not used.
              * @enum {string}
              */
-            choice?: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
+            choice?: "allow" | "deny" | "backup" | "difference" | "instead" | "change" | "box";
             /** @description As it was judged before, the most severe first, at most 100. */
             effects?: components["schemas"]["Effect"][];
             files: components["schemas"]["ChangedFile"][];
@@ -3646,7 +3653,7 @@ export interface components {
         };
         Choice: {
             /** @enum {string} */
-            action: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
+            action: "allow" | "deny" | "backup" | "difference" | "instead" | "change" | "box";
             /** @description Names description. */
             code?: string;
             /** @description Of instead: a command that itself passes the gate at a lower risk. */
@@ -3767,7 +3774,7 @@ export interface components {
              * @description Of a permission: what was chosen.
              * @enum {string}
              */
-            choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            choice?: "allow" | "deny" | "backup" | "instead" | "change" | "box";
             /** @description Of a review: what was said about lines of the change. */
             comments?: components["schemas"]["CodeComment"][];
             /**
@@ -3795,6 +3802,8 @@ export interface components {
             focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
+            /** @description Of a box: the paths of details.files that are kept. All others are discarded. */
+            keep?: string[];
             /** @description What the agent should know. */
             key_findings?: string[];
             operation_id: string;
@@ -3947,7 +3956,7 @@ export interface components {
             /** @description The command, or the arguments, in a line; secrets are masked. */
             call: string;
             /** @enum {string} */
-            choice?: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
+            choice?: "allow" | "deny" | "backup" | "difference" | "instead" | "change" | "box";
             client?: string;
             cwd?: string;
             /** @enum {string} */
@@ -4088,7 +4097,7 @@ export interface components {
              * @description Of a permission: what was chosen.
              * @enum {string}
              */
-            choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            choice?: "allow" | "deny" | "backup" | "instead" | "change" | "box";
             /** @description Of a review: what was said about lines of the change. */
             comments?: components["schemas"]["CodeComment"][];
             /**
@@ -4114,6 +4123,8 @@ export interface components {
             focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
+            /** @description Of a box: the paths of details.files that are kept. All others are discarded. */
+            keep?: string[];
             /** @description What the agent should know. */
             key_findings?: string[];
             /** @description Of a plan: what was done with it. */
@@ -4775,7 +4786,7 @@ export interface components {
         };
         Hit: {
             /** @enum {string} */
-            action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+            action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
             agent_id?: string;
             /**
              * @description Of an approval that was answered.
@@ -4848,7 +4859,7 @@ export interface components {
              * @description Of a permission: what was chosen.
              * @enum {string}
              */
-            choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            choice?: "allow" | "deny" | "backup" | "instead" | "change" | "box";
             /** @description Of a review: what was said about lines of the change. */
             comments?: components["schemas"]["CodeComment"][];
             /**
@@ -4874,6 +4885,8 @@ export interface components {
             focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
+            /** @description Of a box: the paths of details.files that are kept. All others are discarded. */
+            keep?: string[];
             /** @description What the agent should know. */
             key_findings?: string[];
             operation_id: string;
@@ -4899,7 +4912,7 @@ export interface components {
         };
         Invocation: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
             context: components["schemas"]["InvocationContext"];
             description: string;
             operation_id: string;
@@ -4917,7 +4930,7 @@ export interface components {
         };
         InvokeRequest: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "box";
             /** @description Join an operation of the same words in the same session whose end you have not read, rather than ring twice. */
             attach?: boolean;
             /** @description Ids of files, as POST /api/attachments returned them. */
@@ -4975,7 +4988,7 @@ export interface components {
              * @description What the operator chose.
              * @enum {string}
              */
-            choice?: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
+            choice?: "allow" | "deny" | "backup" | "difference" | "instead" | "change" | "box";
             /**
              * @description allow: run it, with args where they are given; deny: do not; ask: an operator is being asked, so do not, and ask again with operation_id.
              * @enum {string}
@@ -5016,7 +5029,7 @@ export interface components {
             /** @description The same input gives the same report. */
             deterministic: boolean;
             /** @description Of operations; none: all. */
-            kinds: ("feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan")[];
+            kinds: ("feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan")[];
             /** @description It can write; the first where another is asked for. */
             languages: string[];
             /**
@@ -5056,7 +5069,7 @@ export interface components {
              * @description Of a permission: what was chosen.
              * @enum {string}
              */
-            choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            choice?: "allow" | "deny" | "backup" | "instead" | "change" | "box";
             /** @description Of a review: what was said about lines of the change. */
             comments?: components["schemas"]["CodeComment"][];
             /**
@@ -5084,6 +5097,8 @@ export interface components {
             focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
+            /** @description Of a box: the paths of details.files that are kept. All others are discarded. */
+            keep?: string[];
             /** @description What the agent should know. */
             key_findings?: string[];
             /** Format: date-time */
@@ -5271,7 +5286,7 @@ export interface components {
         };
         Operation: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
             agent_id: string;
             /** @description Files that came with the request. */
             attachments?: components["schemas"]["Attachment"][];
@@ -5757,6 +5772,8 @@ export interface components {
             };
             /** @description The process of the agent's client, where it is known. When it ends, the request is withdrawn. */
             asker?: components["schemas"]["ProcessID"];
+            /** @description Whether the call can run in a box instead; absent where no box has to do with it. */
+            box?: components["schemas"]["BoxState"];
             /** @description The client's own id of this call: the same again asks no operator twice. */
             call_id?: string;
             /** @description Why it is asked again: what is not as it was. */
@@ -6174,7 +6191,7 @@ export interface components {
         };
         Request: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
             agent_id: string;
             attachments?: components["schemas"]["Attachment"][];
             context?: {
@@ -6256,7 +6273,7 @@ export interface components {
              * @description Of a permission: what was chosen.
              * @enum {string}
              */
-            choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            choice?: "allow" | "deny" | "backup" | "instead" | "change" | "box";
             /** @description Of a review: what was said about lines of the change. */
             comments?: components["schemas"]["CodeComment"][];
             /**
@@ -6284,6 +6301,8 @@ export interface components {
             focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
+            /** @description Of a box: the paths of details.files that are kept. All others are discarded. */
+            keep?: string[];
             /** @description What the agent should know. */
             key_findings?: string[];
             /** @description Of a plan: what was done with it. */
@@ -9327,7 +9346,7 @@ export interface operations {
                 format?: "jsonl" | "csv";
                 /** @description One or more, with commas. */
                 state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
-                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
                 /** @description Only plans, and of them those that stand like this; sent_back: with words that say what to change. */
                 plan_status?: "pending" | "confirmed" | "modified" | "sent_back" | "cancelled" | "timeout";
                 /** @description For operators; an agent sees its own. */
@@ -9464,7 +9483,7 @@ export interface operations {
             query?: {
                 /** @description One or more, with commas. */
                 state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
-                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
                 /** @description Only plans, and of them those that stand like this; sent_back: with words that say what to change. */
                 plan_status?: "pending" | "confirmed" | "modified" | "sent_back" | "cancelled" | "timeout";
                 /** @description For operators; an agent sees its own. */
@@ -12454,7 +12473,7 @@ export interface operations {
     getStatistics: {
         parameters: {
             query?: {
-                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
                 agent_id?: string;
                 /** @description Only requests of this project (context.project, else context.cwd); - for those that name none. */
                 project?: string;

@@ -1,7 +1,7 @@
 // Written by `make generate` from backend/kind. Do not edit.
 
 /** The kinds of operations, in the order they are shown. */
-export const kinds = ['feedback', 'bash', 'desktop', 'browser', 'review', 'approve', 'permission', 'plan'] as const;
+export const kinds = ['feedback', 'bash', 'desktop', 'browser', 'review', 'approve', 'permission', 'box', 'plan'] as const;
 
 /** A field of details: the names it is looked for under, and whether all that were sent are shown. */
 export interface Field { names: readonly string[]; all?: boolean }
@@ -89,6 +89,24 @@ export const fields = {
     files: {"names":["files"]},
     asker: {"names":["asker"]},
     changed: {"names":["changed"]},
+    risk_level: {"names":["risk_level"]},
+  },
+  box: {
+    command: {"names":["command"]},
+    folder: {"names":["folder"]},
+    project: {"names":["project"]},
+    exit_code: {"names":["exit_code"]},
+    reason: {"names":["reason"]},
+    seconds: {"names":["seconds"]},
+    output: {"names":["output"]},
+    output_lines: {"names":["output_lines"]},
+    files: {"names":["files"]},
+    more: {"names":["more"]},
+    lost: {"names":["lost"]},
+    written: {"names":["written"]},
+    masked: {"names":["masked"]},
+    limits: {"names":["limits"]},
+    made_with: {"names":["made_with"]},
     risk_level: {"names":["risk_level"]},
   },
   plan: {

@@ -1,5 +1,6 @@
 import { approve } from './approve';
 import { bash } from './bash';
+import { box } from './box';
 import { browser } from './browser';
 import { desktop } from './desktop';
 import { feedback } from './feedback';
@@ -13,7 +14,7 @@ import { review } from './review';
 export type KindName = (typeof names)[number];
 
 /** Every kind, in the order in which filters offer them. The names come from backend/kind: one without a definition is an error of types. */
-const kinds: Record<KindName, KindDefinition> = { permission, plan, approve, feedback, bash, desktop, browser, review };
+const kinds: Record<KindName, KindDefinition> = { permission, box, plan, approve, feedback, bash, desktop, browser, review };
 
 export const kindNames = Object.keys(kinds) as readonly KindName[];
 

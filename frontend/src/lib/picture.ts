@@ -1,6 +1,6 @@
 /** What is drawn on a picture before it is attached, in pixels of it. */
 export interface Shape {
-  kind: 'box' | 'arrow' | 'black';
+  kind: 'frame' | 'arrow' | 'black';
   x: number;
   y: number;
   w: number;
@@ -42,7 +42,7 @@ function draw(c: CanvasRenderingContext2D, { kind, x, y, w, h }: Shape, color: s
   c.strokeStyle = c.fillStyle = kind === 'black' ? '#000' : color;
   c.lineWidth = 3;
   if (kind === 'black') return c.fillRect(Math.min(x, x + w), Math.min(y, y + h), Math.abs(w), Math.abs(h));
-  if (kind === 'box') return c.strokeRect(x, y, w, h);
+  if (kind === 'frame') return c.strokeRect(x, y, w, h);
   const [tip, left, right] = head({ x, y, w, h });
   c.beginPath();
   c.moveTo(x, y);

@@ -8,7 +8,7 @@ import type { Command } from '../../state/commands.svelte';
 import type { Controller } from '../kind';
 import type { OpenOperation } from '../../state/openoperation.svelte';
 import { answerWord, choiceWord } from './words';
-import { errorText } from '../../state/sentences.svelte';
+import { errorText, sentence } from '../../state/sentences.svelte';
 import { NewRule } from './newrule.svelte';
 
 /** What is missing before an answer can go. */
@@ -26,6 +26,8 @@ export class Permission implements Controller {
   /** What the gatekeeper says beside the question is here, or could not be had: then why. */
   beside = $state<'' | 'loaded' | 'missing' | 'failed'>('');
   besideWhy = $state('');
+  /** Why the call cannot run in a box here, where it otherwise could. */
+  noBox = $state('');
   /** The files that changed are kept as they were shown. */
   canPutBack = $state(false);
   /** Why the last try to answer was not even sent. */
@@ -84,6 +86,7 @@ export class Permission implements Controller {
       const of = { session: view.session_id || op.session_id, project: view.root || view.project?.root };
       if (view.standing && !this.newRule) this.newRule = new NewRule(this.opened.app.api, view.standing, of, Date.now());
       this.canPutBack = !!view.put_back;
+      this.noBox = view.box?.reason ? sentence(view.box.reason) : '';
       this.beside = 'loaded';
     } catch (error) {
       this.beside = error instanceof Problem && error.missing ? 'missing' : 'failed';
@@ -194,7 +197,7 @@ export class Permission implements Controller {
       { id: 'answer', label: () => answerWord(this.picked, this.rules), keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.comparing, risky: () => !!this.question && risky(this.picked, this.question.verdict), run: () => void this.answer() },
       { id: 'refuse', label: m.perm_deny, keys: ['d'], group: 'answer', when, run: () => void this.refuse() },
       { id: 'allow', label: m.perm_allow, keys: ['a'], group: 'answer', when: () => when() && !!this.opened.op && mild(this.opened.op), run: () => void this.allow() },
-      ...[1, 2, 3, 4, 5, 6].map((n) => this.#choice(n)),
+      ...[1, 2, 3, 4, 5, 6, 7].map((n) => this.#choice(n)),
     ];
   }
 

@@ -21,7 +21,7 @@ export function mild(op: Operation): boolean {
   return !!question && !dangerous(op) && !edited(op) && !grave(question.verdict) && !question.check && !question.changed;
 }
 
-const order: readonly ChoiceAction[] = ['deny', 'instead', 'backup', 'difference', 'change', 'allow'];
+const order: readonly ChoiceAction[] = ['deny', 'instead', 'backup', 'difference', 'box', 'change', 'allow'];
 
 /** One answer of each kind, what stops the call first and what lets it run last. */
 export function choicesOf(verdict: Verdict): GateChoice[] {

@@ -11,14 +11,14 @@ import { risky } from './question';
 /** The words of the answers to a call. Each is a message of its own, in the language of the page. */
 
 export function choiceWord(action: ChoiceAction): string {
-  return { deny: m.perm_deny, instead: m.perm_instead, backup: m.perm_backup, difference: m.perm_difference, change: m.perm_change, allow: m.perm_allow }[action]();
+  return { deny: m.perm_deny, instead: m.perm_instead, backup: m.perm_backup, difference: m.perm_difference, box: m.perm_box, change: m.perm_change, allow: m.perm_allow }[action]();
 }
 
 /** The button that answers, by what it would answer. */
 export function answerWord(action: ChoiceAction, rule: boolean): string {
   if (rule && action === 'deny') return m.perm_answer_deny_rule();
   if (rule && action === 'allow') return m.perm_answer_allow_rule();
-  return { deny: m.perm_answer_deny, instead: m.perm_answer_instead, backup: m.perm_answer_backup, difference: m.perm_answer_difference, change: m.perm_answer_change, allow: m.perm_answer_allow }[action]();
+  return { deny: m.perm_answer_deny, instead: m.perm_answer_instead, backup: m.perm_answer_backup, difference: m.perm_answer_difference, box: m.perm_answer_box, change: m.perm_answer_change, allow: m.perm_answer_allow }[action]();
 }
 
 /** What picking a choice does, in a sentence. */
@@ -34,6 +34,8 @@ export function choiceSentence(action: ChoiceAction, verdict: Verdict, agent: st
     }
     case 'difference':
       return m.perm_difference_does();
+    case 'box':
+      return m.perm_box_does();
     case 'change':
       return m.perm_change_does();
     case 'allow':
@@ -47,7 +49,7 @@ export function choiceSentence(action: ChoiceAction, verdict: Verdict, agent: st
 export function endSentence(op: Operation, name: string, time: string): string {
   const { result } = op;
   if (!result) return op.ended?.by.role === 'system' ? m.perm_ended_expired({ time }) : m.perm_ended_withdrawn({ name, time });
-  if (result.decision === 'approve') return (result.choice === 'backup' ? m.perm_ended_backup : result.choice === 'change' ? m.perm_ended_change : m.perm_ended_allowed)({ name, time });
+  if (result.decision === 'approve') return (result.choice === 'backup' ? m.perm_ended_backup : result.choice === 'box' ? m.perm_ended_box : result.choice === 'change' ? m.perm_ended_change : m.perm_ended_allowed)({ name, time });
   return (result.choice === 'instead' ? m.perm_ended_instead : m.perm_ended_refused)({ name, time });
 }
 
