@@ -96,10 +96,10 @@ func valueOf(args []arg.Word, i int) (string, arg.Word) {
 	v := arg.Word{Text: text, Taint: a.Taint, Quoted: true}
 	switch at := strings.IndexAny(name, "/~"); {
 	case joined:
+	case len(name) > 3 && name[:3] == "-o.": // 7z -o../x
+		name, v.Text = "-o", name[2:]
 	case at > 1:
 		name, v.Text = strings.TrimRight(name[:at], ":"), name[at:]
-	case strings.HasPrefix(name, "-o.") && len(name) > 3: // 7z -o./x
-		name, v.Text = "-o", name[2:]
 	case i+1 < len(args) && !strings.HasPrefix(args[i+1].Text, "-"):
 		v = args[i+1]
 	}
