@@ -29,6 +29,9 @@ var (
 // loads judges the value of an option or a setting by which a program loads code or learns what to run: a file of the project is as
 // trusted as the project is, and what the system's folders hold is the system's. It says whether the name is of that kind.
 func (w *walker) loads(name string, v arg.Word, rule string) bool {
+	if !strings.ContainsAny(v.Text, "/~") { // no path: most calls need no pattern
+		return false
+	}
 	name = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-"))
 	if !loading.MatchString(name) || outputs.MatchString(name) {
 		return false
@@ -105,7 +108,7 @@ func (w *walker) variable(name string, v arg.Word) {
 		if strings.HasPrefix(v.Text, "/") || strings.HasPrefix(v.Text, "~") {
 			w.outside(v, "shell.output_variable")
 		}
-	case optionHolders.MatchString(upper):
+	case strings.ContainsAny(v.Text, "/~-") && optionHolders.MatchString(upper):
 		if takesCommand.MatchString(v.Text) {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.Shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: rule})
 			return

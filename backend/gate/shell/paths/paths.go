@@ -61,15 +61,30 @@ var places = sync.OnceValue(func() map[string][]string {
 		if kind == "" || kind == "#" {
 			continue
 		}
-		for word := range strings.FieldsSeq(strings.ReplaceAll(words, `\ `, "\x00")) {
-			all[kind] = append(all[kind], strings.ReplaceAll(word, "\x00", " "))
+		list := all[kind]
+		if list == nil {
+			list = make([]string, 0, 160)
 		}
+		for word := range strings.SplitSeq(words, " ") {
+			if last := len(list) - 1; last >= 0 && strings.HasSuffix(list[last], `\`) {
+				list[last] = strings.TrimSuffix(list[last], `\`) + " " + word
+			} else if word != "" {
+				list = append(list, word)
+			}
+		}
+		all[kind] = list
 	}
 	return all
 })
 
 func names(kind string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool { return lazy.Words(strings.Join(places()[kind], " ")) })
+	return sync.OnceValue(func() map[string]bool {
+		set := make(map[string]bool, len(places()[kind]))
+		for _, name := range places()[kind] {
+			set[name] = true
+		}
+		return set
+	})
 }
 
 var (
