@@ -17,7 +17,7 @@ func TestKnowledgeIsRead(t *testing.T) {
 	for _, name := range all {
 		s := Of(name)
 		if s == nil || len(s.Rules) == 0 && s.Wrap < 0 && !s.Verbs {
-			t.Errorf("%s: nothing is told of it", name)
+			t.Errorf("%s: its entry says nothing", name)
 		}
 	}
 }
