@@ -285,7 +285,7 @@ func (h *Host) Start(ctx context.Context, name, task, folder string) (id string,
 		return "", err
 	}
 	id = h.d.NewID(agent.RunPrefix)
-	return id, h.run(ctx, id, who.Name, task, "run", "--id", id, "--agent", who.Name, "--cwd", folder, "-")
+	return id, h.run(ctx, id, who.Name, task, time.Time{}, "run", "--id", id, "--agent", who.Name, "--cwd", folder, "-")
 }
 
 // Resume continues a run that no process runs.
@@ -299,14 +299,15 @@ func (h *Host) Resume(ctx context.Context, id string) error {
 	case run.Run.Over:
 		return human.Errorf(human.Conflict, "the run %s has ended: %s", id, human.OneLine(run.Run.Content, 200))
 	}
-	return h.run(ctx, id, run.Run.Agent, "", "resume", id)
+	return h.run(ctx, id, run.Run.Agent, "", run.Run.Last, "resume", id)
 }
 
 // Stop asks the process of a run to stop; the run can be resumed.
 func (h *Host) Stop(id string) error { return h.d.Runs.Stop(id) }
 
-// run starts the process of a run, and waits until it holds the run's journal.
-func (h *Host) run(ctx context.Context, id, name, input string, args ...string) error {
+// run starts the process of a run whose journal was last written at a time, and waits until it holds the journal or has written
+// more to it.
+func (h *Host) run(ctx context.Context, id, name, input string, before time.Time, args ...string) error {
 	said, err := os.CreateTemp("", "deskbell-run-*")
 	if err != nil {
 		return human.Wrap(human.Unavailable, err, "no temporary file can be written")
@@ -325,18 +326,19 @@ func (h *Host) run(ctx context.Context, id, name, input string, args ...string) 
 		_ = cmd.Wait() // how it ends, its journal says
 		close(ended)
 	}()
+	begun := func() bool {
+		run, err := h.d.Runs.Read(ctx, id, 0, 0)
+		return err == nil && (run.Run.Alive || run.Run.Over || !run.Run.Last.Equal(before))
+	}
 	late := time.NewTimer(beginning)
 	defer late.Stop()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for {
-		if run, err := h.d.Runs.Read(ctx, id, 0, 0); err == nil && (run.Run.Alive || run.Run.Over) {
-			return nil
-		}
+	for !begun() {
 		select {
 		case <-ended:
-			if run, err := h.d.Runs.Read(ctx, id, 0, 0); err == nil && run.Run.Task != "" && input != "" {
-				return nil // it has ended already
+			if begun() { // and has ended since it was looked at
+				return nil
 			}
 			text, _ := os.ReadFile(said.Name())
 			return human.Errorf(human.Unavailable, "the run did not begin: %s", lastOf(text))
@@ -347,6 +349,7 @@ func (h *Host) run(ctx context.Context, id, name, input string, args ...string) 
 		case <-tick.C:
 		}
 	}
+	return nil
 }
 
 func (h *Host) command(args []string) *exec.Cmd {

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 		serve()
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == "agent" && os.Args[2] == "resume" {
+		return // at once
+	}
 	os.Exit(m.Run())
 }
 
@@ -169,5 +172,37 @@ func TestAFirstMessageWithAKey(t *testing.T) {
 	}
 	if a, b := say(t, h, "hello", "", ""), say(t, h, "hello", "", ""); a.SessionID == b.SessionID {
 		t.Error("without keys, two conversations are one")
+	}
+}
+
+// quick is a run that ends between two looks at it: the second finds it as it was before, the third at its end.
+type quick struct {
+	Journals
+	looks  int
+	ending agent.RunView
+}
+
+func (q *quick) Read(ctx context.Context, _ string, _ int, _ time.Duration) (agent.RunUpdates, error) {
+	if q.looks++; q.looks > 2 {
+		return agent.RunUpdates{Run: q.ending}, nil
+	}
+	return agent.RunUpdates{Run: agent.RunView{Last: time.Unix(1, 0)}}, nil
+}
+
+// A run that was resumed and ended before it was seen alive has begun; one that wrote nothing has not.
+func TestARunThatEndsAtOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ending agent.RunView
+		begun  bool
+	}{
+		"it is done":           {agent.RunView{Last: time.Unix(2, 0), Over: true}, true},
+		"it was stopped again": {agent.RunView{Last: time.Unix(2, 0)}, true},
+		"it wrote nothing":     {agent.RunView{Last: time.Unix(1, 0)}, false},
+	} {
+		h := testHost(t)
+		h.d.Runs = &quick{ending: tt.ending}
+		if err := h.Resume(t.Context(), "run_1"); (err == nil) != tt.begun {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
