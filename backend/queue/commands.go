@@ -323,7 +323,7 @@ func (q *Queue) Cancel(ctx context.Context, by human.Actor, id human.OperationID
 // Withdraw ends all open operations of an agent that will not read their ends.
 func (q *Queue) Withdraw(ctx context.Context, agent, reason string) error {
 	var all error
-	for _, id := range q.openOf(agent) {
+	for _, id := range q.openOf(agent, anyOf) {
 		_, err := q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
 			if op.State.Terminal() {
 				return nil, nil

@@ -53,8 +53,9 @@ type Journal interface {
 type Index interface {
 	// List returns a page of operations without details and context (human.Operation.Brief).
 	List(ctx context.Context, f Filter) (Page, error)
-	// Open returns every operation in a state that is not terminal, whole.
-	Open(ctx context.Context) ([]human.Operation, error)
+	// Open gives each how every operation stands whose state is not terminal, in no order, and stops at each's first error.
+	// each must not call the index.
+	Open(ctx context.Context, each func(Standing) error) error
 	// ByKey returns the id of the agent's operation with that idempotency key; a NotFound error without.
 	ByKey(ctx context.Context, agentID, key string) (human.OperationID, error)
 	// Undelivered returns the ids of the agent's operations that ended and whose end it has not read, newest

@@ -173,7 +173,7 @@ func (q *Queue) FollowPresence(ctx context.Context) iter.Seq[Presence] {
 // AgentOnline shows all operations of an agent as waited for while it has a live connection (a
 // WebSocket), until the returned function is called.
 func (q *Queue) AgentOnline(agent string) (done func()) {
-	q.presence.connect(agent, 1, q.openOf(agent))
+	q.presence.connect(agent, 1, q.openOf(agent, anyOf))
 	return func() { q.presence.connect(agent, -1, nil) }
 }
 
@@ -191,18 +191,6 @@ func (q *Queue) Online(agent string) bool {
 		}
 	}
 	return false
-}
-
-func (q *Queue) openOf(agent string) []human.OperationID {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var ids []human.OperationID
-	for id, op := range q.open {
-		if op.AgentID == agent {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
+	"unique"
 
 	"deskbell/backend/human"
 	"deskbell/backend/kind"
 	"deskbell/backend/queue/receipt"
+	"deskbell/backend/queue/recent"
 )
 
 // Limits of what one request may carry, in bytes unless said otherwise.
@@ -68,11 +69,13 @@ type Queue struct {
 	presence *presence
 
 	mu        sync.Mutex
-	open      map[human.OperationID]human.Operation  // every operation that is not terminal, as last committed here
-	arriving  map[human.OperationID]*human.Operation // rings whose Append has not returned; not nil: as changed since, and committed
-	appending map[human.OperationID]int              // changes whose Append has not returned: how many
-	perAgent  map[string]int                         // open operations, and rings on their way to the journal
-	ringing   map[string]chan struct{}               // rings under way that a second one must wait for, by identity
+	open      map[human.OperationID]standing                   // every operation that is not terminal, as last committed here
+	waiting   int                                              // of those: what Pending counts
+	whole     recent.Cache[human.OperationID, human.Operation] // those of open that were used last, as last committed
+	arriving  map[human.OperationID]*human.Operation           // rings whose Append has not returned; not nil: as changed since, and committed
+	appending map[human.OperationID]int                        // changes whose Append has not returned: how many
+	perAgent  map[string]int                                   // open operations, and rings on their way to the journal
+	ringing   map[string]chan struct{}                         // rings under way that a second one must wait for, by identity
 	watches   map[human.OperationID]*watch
 	counted   chan struct{} // closed and replaced whenever the number of operations that wait changes
 	expiry    expiryHeap
@@ -110,26 +113,30 @@ func New(journal Journal, index Index, opts Options) *Queue {
 	}
 	return &Queue{
 		journal: journal, index: index, opts: opts, presence: newPresence(opts.Now),
-		open: map[human.OperationID]human.Operation{}, arriving: map[human.OperationID]*human.Operation{}, perAgent: map[string]int{},
+		open: map[human.OperationID]standing{}, arriving: map[human.OperationID]*human.Operation{}, perAgent: map[string]int{},
 		appending: map[human.OperationID]int{}, ringing: map[string]chan struct{}{}, watches: map[human.OperationID]*watch{},
 		counted: make(chan struct{}), expirySet: make(chan struct{}, 1),
 	}
 }
 
-// Load reads the open operations. It must return before the first command is given.
+// Load reads how the open operations stand. It must return before the first command is given.
 func (q *Queue) Load(ctx context.Context) error {
-	ops, err := q.index.Open(ctx)
-	if err != nil {
-		return err
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, op := range ops {
-		q.open[op.ID] = op
-		q.perAgent[op.AgentID]++
-		q.expireLater(op)
-	}
-	return nil
+	return q.index.Open(ctx, func(s Standing) error {
+		agent := unique.Make(s.AgentID)
+		q.put(s.ID, standing{
+			version: s.Version, agent: agent, kind: unique.Make(s.Kind), created: s.CreatedAt.UnixMicro(), priority: s.Priority, leaves: s.Leaving != nil,
+		})
+		q.perAgent[agent.Value()]++
+		if s.ExpiresAt != nil && !s.Overdue {
+			q.dueAt(*s.ExpiresAt, s.ID)
+		}
+		if s.Leaving != nil {
+			q.dueAt(s.Leaving.LeavesAt, s.ID)
+		}
+		return nil
+	})
 }
 
 // Run marks operations overdue, or cancels them, and sends answers that were held, as their time comes, until ctx ends; then it
@@ -252,21 +259,6 @@ func (q *Queue) receipt(ctx context.Context, op human.Operation, e human.Event) 
 // now is the time events carry: UTC, to the microsecond, so that it survives JSON and SQLite unchanged.
 func (q *Queue) now() time.Time { return q.opts.Now().UTC().Truncate(time.Microsecond) }
 
-// load returns the operation as last committed.
-func (q *Queue) load(ctx context.Context, id human.OperationID) (human.Operation, error) {
-	q.mu.Lock()
-	op, ok := q.open[id]
-	q.mu.Unlock()
-	if ok {
-		return op, nil
-	}
-	entries, err := q.journal.Operation(ctx, id)
-	if err != nil {
-		return op, err
-	}
-	return human.Fold(id, entries)
-}
-
 // keep takes a committed operation into memory, or out of it when it has ended, and wakes who waits for it.
 func (q *Queue) keep(op human.Operation) {
 	q.mu.Lock()
@@ -278,15 +270,10 @@ func (q *Queue) keep(op human.Operation) {
 		newest := op
 		q.arriving[op.ID] = &newest
 	case is && op.State.Terminal():
-		delete(q.open, op.ID)
-		q.recounted()
-		q.leave(op.AgentID)
-	case is && had.Version < op.Version:
-		q.open[op.ID] = op
-		if (had.Leaving == nil) != (op.Leaving == nil) {
-			q.recounted()
-		}
-		if had.Leaving == nil {
+		q.fall(op.ID)
+	case is && had.version < op.Version:
+		q.stand(op)
+		if !had.leaves {
 			q.sendLater(op)
 		}
 	}
@@ -332,8 +319,7 @@ func (q *Queue) arrive(op human.Operation, agent string) {
 		q.leave(agent)
 		return
 	}
-	q.open[op.ID] = op
-	q.recounted()
+	q.stand(op)
 	q.expireLater(op)
 }
 
@@ -361,33 +347,7 @@ func (q *Queue) leave(agent string) {
 func (q *Queue) Pending() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.pending()
-}
-
-// pending is Pending. The caller holds mu.
-func (q *Queue) pending() (n int) {
-	for _, op := range q.open {
-		if op.Leaving == nil {
-			n++
-		}
-	}
-	return n
-}
-
-// Waiting returns what Pending counts, in the order Urgent, at most limit, without the parts that can be large.
-func (q *Queue) Waiting(limit int) []human.Operation {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var all []human.Operation
-	for _, op := range q.open {
-		if op.Leaving == nil {
-			all = append(all, op.Brief())
-		}
-	}
-	slices.SortFunc(all, func(a, b human.Operation) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
-	return all[:min(limit, len(all))]
+	return q.waiting
 }
 
 // FollowPending yields what Pending counts now, and when it has changed, until ctx ends. A slow reader misses what lay in between.
@@ -395,7 +355,7 @@ func (q *Queue) FollowPending(ctx context.Context) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for last := -1; ctx.Err() == nil; {
 			q.mu.Lock()
-			now, changed := q.pending(), q.counted
+			now, changed := q.waiting, q.counted
 			q.mu.Unlock()
 			if now != last && !yield(now) {
 				return
@@ -541,8 +501,8 @@ func (q *Queue) sendHeld(ctx context.Context) {
 	defer cancel()
 	var held []human.OperationID
 	q.mu.Lock()
-	for id, op := range q.open {
-		if op.Leaving != nil {
+	for id, s := range q.open {
+		if s.leaves {
 			held = append(held, id)
 		}
 	}

@@ -271,7 +271,9 @@ func (q *Queue) existing(ctx context.Context, r human.Request, attach bool) (op 
 	if err != nil {
 		return op, false, err
 	}
-	for _, id := range append(q.openOf(r.AgentID), ended...) {
+	words := wordsOf(r)
+	alike := q.openOf(r.AgentID, func(s standing) bool { return s.words == words || s.words == 0 })
+	for _, id := range append(alike, ended...) {
 		if op, err = q.load(ctx, id); err != nil {
 			return op, false, err
 		}

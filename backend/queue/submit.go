@@ -41,19 +41,6 @@ func (q *Queue) Recent(ctx context.Context, of human.Kind, most int) ([]human.Op
 	return page.Operations, err
 }
 
-// OpenOf returns the open operations of a kind, in no order.
-func (q *Queue) OpenOf(ctx context.Context, of human.Kind) ([]human.Operation, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var all []human.Operation
-	for _, op := range q.open {
-		if op.Kind == of {
-			all = append(all, op)
-		}
-	}
-	return all, ctx.Err()
-}
-
 // Note adds an event of the operation's own kind, in the name of whoever caused it: its agent, an operator or the system.
 // A Conflict error where it does not fit the operation as it is; see human.Operation.Apply.
 func (q *Queue) Note(ctx context.Context, by human.Actor, id human.OperationID, e human.Event) (human.Operation, error) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"deskbell/backend/human"
@@ -84,40 +82,28 @@ func fill(ctx context.Context, store *sqlite.Store) error {
 	if err := q.Load(ctx); err != nil {
 		return err
 	}
-	const workers = 128
-	var next atomic.Int64
-	var failed atomic.Pointer[error]
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for i := int(next.Add(1)); i <= *million && failed.Load() == nil; i = int(next.Add(1)) {
-				if err := lived(ctx, q, i); err != nil {
-					failed.Store(&err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if err := failed.Load(); err != nil {
-		return *err
-	}
-	return nil
+	return many(128, *million, func(i int) error { return lived(ctx, q, i) })
 }
 
 // lived creates the i-th operation and, mostly, answers it.
 func lived(ctx context.Context, q *queue.Queue, i int) error {
-	description := fmt.Sprintf("%s %s %d.%d", actions[i/7%len(actions)], things[i%len(things)], i%50, i%13)
-	if i == 4242 {
-		description += " in Zanzibar"
-	}
-	op, _, err := q.Ring(ctx, human.Request{
-		Kind: kind.ForAgents()[i%len(kind.ForAgents())], Description: description, AgentID: fmt.Sprint("agent-", i%40),
-		Details: []byte(fmt.Sprintf(`{"action":"make %s","ticket":"OPS-%d"}`, things[i%len(things)], i)), Priority: i % 10, Timeout: 300,
-	}, false)
+	op, _, err := q.Ring(ctx, someRequest(i), false)
 	if err != nil || i%1000 == 0 {
 		return err
 	}
 	_, err = q.Complete(ctx, human.Actor{Role: human.Operator, Name: "Mei"}, op.ID,
 		human.Answer{Decision: human.Approved, HumanInput: "Looks right, go ahead"}, op.Digest)
 	return err
+}
+
+// someRequest is the i-th request, of one of 40 agents.
+func someRequest(i int) human.Request {
+	description := fmt.Sprintf("%s %s %d.%d", actions[i/7%len(actions)], things[i%len(things)], i%50, i%13)
+	if i == 4242 {
+		description += " in Zanzibar"
+	}
+	return human.Request{
+		Kind: kind.ForAgents()[i%len(kind.ForAgents())], Description: description, AgentID: fmt.Sprint("agent-", i%40),
+		Details: []byte(fmt.Sprintf(`{"action":"make %s","ticket":"OPS-%d"}`, things[i%len(things)], i)), Priority: i % 10, Timeout: 300,
+	}
 }

@@ -586,28 +586,19 @@ func parseCursor(f queue.Filter) (p place, err error) {
 	return p, nil
 }
 
-// Open implements queue.Index. The most urgent comes first.
-func (s *Store) Open(ctx context.Context) ([]human.Operation, error) {
-	open := []human.Operation{}
-	err := s.rows(ctx, `SELECT o.data, j.details, j.context FROM operations AS o INDEXED BY operations_urgent CROSS JOIN journal AS j ON j.seq = o.n
-		WHERE o.open = 1 ORDER BY o.priority DESC, o.n`, nil, func(rows *sql.Rows) error {
+// Open implements queue.Index.
+func (s *Store) Open(ctx context.Context, each func(queue.Standing) error) error {
+	return s.fail(ctx, s.rows(ctx, `SELECT data FROM operations INDEXED BY operations_urgent WHERE open = 1`, nil, func(rows *sql.Rows) error {
 		var data sql.RawBytes
-		var details, context []byte
-		if err := rows.Scan(&data, &details, &context); err != nil {
+		if err := rows.Scan(&data); err != nil {
 			return err
 		}
-		var op human.Operation
-		if err := json.Unmarshal(data, &op); err != nil {
+		var standing queue.Standing
+		if err := json.Unmarshal(data, &standing); err != nil {
 			return s.damaged(err)
 		}
-		op.Details, op.Context = details, context
-		open = append(open, op)
-		return nil
-	})
-	if err != nil {
-		return nil, s.fail(ctx, err)
-	}
-	return open, nil
+		return each(standing)
+	}))
 }
 
 // ByKey implements queue.Index.

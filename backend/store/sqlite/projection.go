@@ -101,7 +101,7 @@ func (s *Store) Rebuild(ctx context.Context) error {
 }
 
 func (w *writer) rebuild(ctx context.Context) error {
-	w.cache.clear()
+	w.cache.Clear()
 	if _, err := w.conn.ExecContext(ctx, `DELETE FROM operations`); err != nil {
 		return err
 	}

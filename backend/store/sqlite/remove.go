@@ -72,7 +72,7 @@ func (s *Store) RemoveRequests(ctx context.Context, ids []human.OperationID, sin
 			return errors.Join(err, w.unsecure(ctx))
 		}
 		for _, r := range rows {
-			w.cache.drop(r.entry.ID)
+			w.cache.Drop(r.entry.ID)
 		}
 		w.live.forget()
 		w.live.publish(rows)
@@ -99,7 +99,7 @@ func (w *writer) removeAll(ctx context.Context, ids []human.OperationID, since, 
 		return nil, nil, err
 	}
 	if head != w.live.seq() { // another process wrote; what we remember may be old
-		w.cache.clear()
+		w.cache.Clear()
 		w.facts.forget()
 		w.tip.log = nil
 	}

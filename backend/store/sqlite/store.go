@@ -22,6 +22,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/receipt"
+	"deskbell/backend/queue/recent"
 )
 
 var (
@@ -113,7 +114,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if s.reads, err = connect(file, readers, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)"); err != nil {
 		return nil, err
 	}
-	w := &writer{Store: s, cache: newCache(),
+	w := &writer{Store: s, cache: &recent.Cache[human.OperationID, *folded]{},
 		parts:   parts{name: "search", used: `SELECT count(*) FROM operations WHERE n >= ? AND n <= (SELECT indexed FROM projected)`, size: cmp.Or(opts.partSize, partSize)},
 		decided: parts{name: "decided", used: `SELECT count(*) FROM decisions WHERE n >= ?`, size: cmp.Or(opts.partSize, partSize)}}
 	if err := w.start(ctx, steps); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/recent"
 )
 
 // maxGroup is how many appends share one commit at most: enough to spread the fsync thin, few enough that
@@ -164,9 +165,9 @@ type writer struct {
 	stmts struct {
 		begin, commit, head, load, details, event, remove, insert, state, data, projected, receipt, lastReceipt, unseal, name, chunk, putChunk *sql.Stmt
 	}
-	cache   *cache
-	parts   parts // of operations
-	decided parts // of the gatekeeper's decisions
+	cache   *recent.Cache[human.OperationID, *folded] // the operations that changed last, so that they need not be read again
+	parts   parts                                     // of operations
+	decided parts                                     // of the gatekeeper's decisions
 	facts   facts
 	tip     tip // within a transaction that appends; between them, log alone is kept
 
@@ -410,7 +411,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	}
 	var e *human.Error
 	if err != nil && !errors.As(err, &e) && !busy(err) {
-		w.cache.clear()
+		w.cache.Clear()
 		err = errors.Join(err, w.discard())
 	}
 	return err
@@ -432,7 +433,7 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 			return err
 		}
 		if head != w.live.seq() { // another process wrote; what we remember may be old
-			w.cache.clear()
+			w.cache.Clear()
 			w.facts.forget()
 			w.tip.log = nil
 			if bodies, err = w.readLate(ctx); err != nil {
@@ -482,7 +483,7 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 		return nil, err
 	}
 	for id, f := range changed {
-		w.cache.put(id, f)
+		w.cache.Put(id, f, f.size)
 	}
 	w.appended = true
 	return stored, nil
@@ -499,7 +500,7 @@ func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map
 	}
 	current := changed[r.id]
 	if current == nil {
-		current = w.cache.get(r.id)
+		current, _ = w.cache.Get(r.id)
 	}
 	if current == nil {
 		if current, err = w.load(ctx, r.id); err != nil {
