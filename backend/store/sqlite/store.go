@@ -69,6 +69,7 @@ type Store struct {
 	writer sync.WaitGroup
 	live   live
 	late   late
+	watch  watch
 }
 
 // readers is the number of connections that read side by side.
@@ -98,19 +99,22 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 		s.now = time.Now
 	}
 	s.live.init()
+	s.watch.changed = make(chan struct{})
 	s.queue.init()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closeFiles())
 		}
 	}()
-	if s.writes, err = connect(file, 1,
+	// A connection that is made later must not make a new file where this one was deleted.
+	const existing = "&mode=rw"
+	if s.writes, err = connectTo(address(file,
 		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-65536)", "temp_store(MEMORY)",
-		// Rarer checkpoints of more pages cost fewer fsyncs and write a page that changes often only once.
-		"wal_autocheckpoint(8000)", "journal_size_limit(67108864)"); err != nil {
+		// The database file is at most so many pages (4 MB) behind the write-ahead log.
+		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)")+existing, 1); err != nil {
 		return nil, err
 	}
-	if s.reads, err = connect(file, readers, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)"); err != nil {
+	if s.reads, err = connectTo(address(file, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)")+existing, readers); err != nil {
 		return nil, err
 	}
 	w := &writer{Store: s, cache: newCache(),
@@ -154,7 +158,11 @@ func touch(dir string) (file string, err error) {
 }
 
 func connect(file string, conns int, pragmas ...string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", address(file, pragmas...))
+	return connectTo(address(file, pragmas...), conns)
+}
+
+func connectTo(address string, conns int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", address)
 	if err != nil {
 		return nil, err
 	}

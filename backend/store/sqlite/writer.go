@@ -81,10 +81,10 @@ func (p *pending) add(r *request) bool {
 }
 
 // take blocks for the next group: appends, or one other piece of work. It is empty after close, once
-// nothing waits any more. The callers of the group before were answered just now and many come back at once;
+// nothing waits any more, and at a tick of idle; more is false after close. The callers of the group before were answered just now and many come back at once;
 // take lets them, for at most patience, until there are as many as expected. Without that, every other group
 // would be the one or two who were quickest, and cost an fsync all the same.
-func (p *pending) take(expected int, patience time.Duration) []*request {
+func (p *pending) take(expected int, patience time.Duration, idle <-chan time.Time) (group []*request, more bool) {
 	if expected > 0 {
 		p.await(min(expected, maxGroup), patience)
 	}
@@ -97,7 +97,7 @@ func (p *pending) take(expected int, patience time.Duration) []*request {
 		if n == 0 && len(p.line) > 0 {
 			n = 1
 		}
-		group := p.line[:n:n]
+		group = p.line[:n:n]
 		p.line = p.line[n:]
 		if len(p.line) == 0 {
 			p.line = nil
@@ -105,9 +105,13 @@ func (p *pending) take(expected int, patience time.Duration) []*request {
 		closed := p.closed
 		p.mu.Unlock()
 		if n > 0 || closed {
-			return group
+			return group, n > 0
 		}
-		<-p.wake
+		select {
+		case <-p.wake:
+		case <-idle:
+			return nil, true
+		}
 	}
 }
 
@@ -134,6 +138,9 @@ func (p *pending) await(n int, patience time.Duration) {
 
 func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.stopped(); err != nil {
 		return err
 	}
 	if !s.queue.add(r) {
@@ -221,6 +228,7 @@ func (w *writer) start(ctx context.Context, steps []string) error {
 	lacks, err := w.readLate(ctx)
 	if err == nil {
 		w.late.set(lacks)
+		err = w.beginWatch(ctx)
 	}
 	return storageError(err, w.file)
 }
@@ -317,10 +325,18 @@ func (w *writer) run() {
 	ctx := context.Background()
 	var expected int
 	var took time.Duration
+	idle := time.NewTicker(lookEvery)
+	defer idle.Stop()
 	for {
-		group := w.queue.take(expected, min(took/2, maxPatience))
-		if len(group) == 0 {
+		w.rescue(ctx)
+		group, more := w.queue.take(expected, min(took/2, maxPatience), idle.C)
+		if !more {
 			break
+		}
+		if len(group) == 0 {
+			w.idle(ctx)
+			expected = 0
+			continue
 		}
 		start := time.Now()
 		if work := group[0].work; work != nil {
@@ -328,6 +344,9 @@ func (w *writer) run() {
 			continue
 		}
 		stored, err := w.commit(ctx, group)
+		if err == nil {
+			err = w.look(ctx, false)
+		}
 		if err != nil {
 			err = storageError(err, w.file)
 		} else {
@@ -347,8 +366,10 @@ func (w *writer) run() {
 		if w.late.due() {
 			_ = w.index(ctx) // after an error the texts stay where they are, and the next group's end tries again
 		}
+		w.checkpointDue(ctx)
 	}
-	if w.appended {
+	w.rescue(ctx)
+	if w.appended && w.stopped() == nil {
 		_ = w.index(ctx) // as above: the next Open reads the texts from the journal
 	}
 	// What a broken connection says on closing was said to those whose writes it broke.
@@ -356,14 +377,22 @@ func (w *writer) run() {
 }
 
 func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer) error, bare bool) error {
+	if err := w.look(ctx, false); err != nil {
+		return err
+	}
 	if err := w.connected(ctx); err != nil {
 		return storageError(err, w.file)
 	}
 	do := func() error { return work(ctx, w) }
+	var err error
 	if bare {
-		return storageError(do(), w.file)
+		err = do()
+	} else {
+		err = w.transact(ctx, do)
 	}
-	err := w.transact(ctx, do)
+	if err == nil {
+		err = w.look(context.WithoutCancel(ctx), false)
+	}
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -374,6 +403,9 @@ func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer
 func (w *writer) connected(ctx context.Context) (err error) {
 	if w.conn != nil {
 		return nil
+	}
+	if err := w.look(ctx, false); err != nil { // the new one opens what is at the path
+		return err
 	}
 	if w.conn, err = w.writes.Conn(ctx); err != nil {
 		w.conn = nil
@@ -391,7 +423,11 @@ const busyRounds = 6
 // transact runs do in a transaction. After an error nothing of it is stored, and the connection is ready
 // for the next one.
 func (w *writer) transact(ctx context.Context, do func() error) error {
-	var err error
+	// Before anything changes: undoing it takes pages out of memory that a file may have no more.
+	err := w.look(ctx, false)
+	if err != nil {
+		return err
+	}
 	for range busyRounds {
 		if _, err = w.stmts.begin.ExecContext(ctx); !busy(err) {
 			break
@@ -399,6 +435,9 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	}
 	if err == nil {
 		if err = do(); err == nil {
+			err = w.look(ctx, true)
+		}
+		if err == nil {
 			_, err = w.stmts.commit.ExecContext(ctx)
 		}
 		if err != nil {
@@ -410,6 +449,9 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	}
 	var e *human.Error
 	if err != nil && !errors.As(err, &e) && !busy(err) {
+		if fault := w.look(ctx, false); fault != nil { // the reason; what the connection has in memory may be all there is
+			return fault
+		}
 		w.cache.clear()
 		err = errors.Join(err, w.discard())
 	}
