@@ -99,7 +99,8 @@ func (t *Trouble) Err() *human.Error {
 // file, the locks that SQLite has on it are gone. The writer alone uses what is not guarded.
 type watch struct {
 	main, log os.FileInfo // as they were when the Store opened
-	least     int64       // bytes that the database has at least
+	bytes     int64       // of the database with its log, when its file had another size last
+	least     int64       // bytes that the file of the database has at least
 	logged    int64       // bytes that the write-ahead log had
 	page      int64       // bytes of a page
 
@@ -150,8 +151,8 @@ func (w *writer) beginWatch(ctx context.Context) (err error) {
 	if err := w.conn.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&w.watch.page); err != nil {
 		return err
 	}
-	bytes, err := w.bytes(ctx)
-	w.watch.least = min(w.watch.main.Size(), bytes)
+	w.watch.bytes, err = w.bytes(ctx)
+	w.watch.least = min(w.watch.main.Size(), w.watch.bytes)
 	w.watch.checkpointed = time.Now()
 	return err
 }
@@ -201,15 +202,20 @@ func (w *writer) lookAtMain(ctx context.Context, within bool) Fault {
 	if !known || within || size == w.watch.least || w.conn == nil {
 		return fault
 	}
-	// It grows with checkpoints, and shrinks only with one after VACUUM, to what SQLite has.
+	// It grows with checkpoints, and shrinks only with one after VACUUM, to what SQLite has then, which only grows until the next
+	// VACUUM. SQLite comes first: between the two another process may write.
 	bytes, err := w.bytes(ctx)
 	if err != nil {
 		return 0
 	}
-	if size < w.watch.least && size < bytes {
+	if size, known, fault = compare(w.file, w.watch.main); !known {
+		return fault
+	}
+	vacuumed := bytes < w.watch.bytes
+	if size < w.watch.least && size < bytes && !vacuumed {
 		return Truncated
 	}
-	w.watch.least = min(size, bytes)
+	w.watch.bytes, w.watch.least = bytes, min(size, bytes)
 	return 0
 }
 

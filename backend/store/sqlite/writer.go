@@ -387,6 +387,7 @@ func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer
 	var err error
 	if bare {
 		err = do()
+		w.watch.bytes, w.watch.least = 0, 0 // it may have made the database smaller
 	} else {
 		err = w.transact(ctx, do)
 	}
