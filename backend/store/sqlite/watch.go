@@ -166,16 +166,31 @@ func (w *writer) bytes(ctx context.Context) (int64, error) {
 	return pages * w.watch.page, err
 }
 
-// look compares the files on the disk with those that are open. After a fault it returns the error of every write from then on. Within
-// a transaction it looks before the commit: what is written behind the end of a shortened file hides that it was shortened.
-func (w *writer) look(ctx context.Context, within bool) error {
+// look compares the files on the disk with those that are open. After a fault it returns the error of every write from then on.
+func (w *writer) look(ctx context.Context) error {
+	if err := w.lookAhead(ctx, false); err != nil || w.watch.main == nil {
+		return err
+	}
+	return w.fails(w.lookAtMain(ctx), w.file)
+}
+
+// lookAhead looks only at the write-ahead log, before something is written to it: what is written behind the end of a shortened file
+// hides that it was shortened. It may be within a transaction.
+func (w *writer) lookAhead(ctx context.Context, within bool) error {
 	if err := w.stopped(); err != nil || w.watch.main == nil {
 		return err
 	}
-	fault, file := w.lookAtMain(ctx, within), w.file
-	if fault == 0 {
-		fault, file = w.lookAtLog(ctx, within), w.logFile()
+	fault := w.lookAtLog(ctx, within)
+	if fault != 0 { // both, where the folder was deleted: the database says more
+		if _, _, main := compare(w.file, w.watch.main); main != 0 {
+			return w.fails(main, w.file)
+		}
 	}
+	return w.fails(fault, w.logFile())
+}
+
+// fails notes a fault, and returns the error of every write from then on; nil without a fault.
+func (w *writer) fails(fault Fault, file string) error {
 	if fault == 0 {
 		return nil
 	}
@@ -197,9 +212,9 @@ func compare(file string, opened os.FileInfo) (size int64, known bool, fault Fau
 	return now.Size(), true, 0
 }
 
-func (w *writer) lookAtMain(ctx context.Context, within bool) Fault {
+func (w *writer) lookAtMain(ctx context.Context) Fault {
 	size, known, fault := compare(w.file, w.watch.main)
-	if !known || within || size == w.watch.least || w.conn == nil {
+	if !known || size == w.watch.least || w.conn == nil {
 		return fault
 	}
 	// It grows with checkpoints, and shrinks only with one after VACUUM, to what SQLite has then, which only grows until the next
@@ -268,7 +283,7 @@ func (w *writer) logBytes(ctx context.Context, conn querier) (int64, error) {
 // idle is what the writer does while nothing waits: it looks at the files, and brings what was written to the database file once
 // there was a pause, so that a copy of that file alone is complete.
 func (w *writer) idle(ctx context.Context) {
-	if w.conn == nil || w.look(ctx, false) != nil {
+	if w.conn == nil || w.look(ctx) != nil {
 		return
 	}
 	var busy, frames, done int64
@@ -296,7 +311,7 @@ func (w *writer) checkpoint(ctx context.Context, statement string) {
 	_, _ = w.conn.ExecContext(ctx, `PRAGMA busy_timeout(0)`)
 	_, _ = w.conn.ExecContext(ctx, statement)
 	_, _ = w.conn.ExecContext(ctx, `PRAGMA busy_timeout(5000)`)
-	_ = w.look(ctx, false) // the log is empty now; what it finds, the next write says
+	_ = w.look(ctx) // the log is empty now; what it finds, the next write says
 }
 
 // rescue saves what the open files and the memory have, once, after a fault. It blocks until that is written.

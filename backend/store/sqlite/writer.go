@@ -345,7 +345,7 @@ func (w *writer) run() {
 		}
 		stored, err := w.commit(ctx, group)
 		if err == nil {
-			err = w.look(ctx, false)
+			err = w.look(ctx)
 		}
 		if err != nil {
 			err = storageError(err, w.file)
@@ -377,7 +377,7 @@ func (w *writer) run() {
 }
 
 func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer) error, bare bool) error {
-	if err := w.look(ctx, false); err != nil {
+	if err := w.look(ctx); err != nil {
 		return err
 	}
 	if err := w.connected(ctx); err != nil {
@@ -392,7 +392,7 @@ func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer
 		err = w.transact(ctx, do)
 	}
 	if err == nil {
-		err = w.look(context.WithoutCancel(ctx), false)
+		err = w.look(context.WithoutCancel(ctx))
 	}
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -405,7 +405,7 @@ func (w *writer) connected(ctx context.Context) (err error) {
 	if w.conn != nil {
 		return nil
 	}
-	if err := w.look(ctx, false); err != nil { // the new one opens what is at the path
+	if err := w.look(ctx); err != nil { // the new one opens what is at the path
 		return err
 	}
 	if w.conn, err = w.writes.Conn(ctx); err != nil {
@@ -425,7 +425,7 @@ const busyRounds = 6
 // for the next one.
 func (w *writer) transact(ctx context.Context, do func() error) error {
 	// Before anything changes: undoing it takes pages out of memory that a file may have no more.
-	err := w.look(ctx, false)
+	err := w.lookAhead(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -436,7 +436,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	}
 	if err == nil {
 		if err = do(); err == nil {
-			err = w.look(ctx, true)
+			err = w.lookAhead(ctx, true)
 		}
 		if err == nil {
 			_, err = w.stmts.commit.ExecContext(ctx)
@@ -450,7 +450,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	}
 	var e *human.Error
 	if err != nil && !errors.As(err, &e) && !busy(err) {
-		if fault := w.look(ctx, false); fault != nil { // the reason; what the connection has in memory may be all there is
+		if fault := w.look(ctx); fault != nil { // the reason; what the connection has in memory may be all there is
 			return fault
 		}
 		w.cache.clear()
