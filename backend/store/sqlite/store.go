@@ -99,7 +99,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 		s.now = time.Now
 	}
 	s.live.init()
-	s.watch.changed = make(chan struct{})
+	s.watch.changed, s.watch.suspect = make(chan struct{}), make(chan struct{}, 1)
 	s.queue.init()
 	defer func() {
 		if err != nil {
@@ -212,6 +212,15 @@ func (s *Store) fail(ctx context.Context, err error) error {
 		return fmt.Errorf("read stopped: %w", ctx.Err())
 	case s.queue.isClosed():
 		return closedError()
+	}
+	if damaged(err) {
+		if stopped := s.stopped(); stopped != nil {
+			return stopped
+		}
+		select {
+		case s.watch.suspect <- struct{}{}:
+		default:
+		}
 	}
 	return storageError(err, s.file)
 }

@@ -82,7 +82,7 @@ func (t *Trouble) Err() *human.Error {
 			"All that it acknowledged is being saved to a new file now; do not stop it yet", what)
 	case r.Path != "":
 		return human.Errorf(human.Unavailable, "Deskbell stores nothing more until it starts again: %s while it ran. "+
-			"Everything that it acknowledged is safe in %s (%d operations, %d events). Stop Deskbell, move %[5]s, %[5]s-wal and %[5]s-shm to another folder "+
+			"Everything that it acknowledged is safe in %s (operations: %d, events: %d). Stop Deskbell, move %[5]s, %[5]s-wal and %[5]s-shm to another folder "+
 			"if they are there, move the saved file to %[5]s, and start Deskbell again", what, r.Path, r.Operations, r.Head, t.database)
 	case r.Entries != "":
 		return human.Errorf(human.Unavailable, "Deskbell stores nothing more until it starts again: %s while it ran. "+
@@ -106,6 +106,8 @@ type watch struct {
 
 	checkpointed time.Time
 	frames       int64 // in the write-ahead log when nothing was written last
+
+	suspect chan struct{} // a reader found damage: look now
 
 	trouble atomic.Pointer[Trouble]
 	mu      sync.Mutex
@@ -168,19 +170,22 @@ func (w *writer) bytes(ctx context.Context) (int64, error) {
 
 // look compares the files on the disk with those that are open. After a fault it returns the error of every write from then on.
 func (w *writer) look(ctx context.Context) error {
-	if err := w.lookAhead(ctx, false); err != nil || w.watch.main == nil {
-		return err
-	}
-	return w.fails(w.lookAtMain(ctx), w.file)
-}
-
-// lookAhead looks only at the write-ahead log, before something is written to it: what is written behind the end of a shortened file
-// hides that it was shortened. It may be within a transaction.
-func (w *writer) lookAhead(ctx context.Context, within bool) error {
 	if err := w.stopped(); err != nil || w.watch.main == nil {
 		return err
 	}
-	fault := w.lookAtLog(ctx, within)
+	if err := w.fails(w.lookAtMain(ctx), w.file); err != nil {
+		return err
+	}
+	return w.fails(w.lookAtLog(ctx, false), w.logFile())
+}
+
+// lookWithin looks only at the write-ahead log, at the end of a transaction: what is written behind the end of a shortened file hides
+// that it was shortened.
+func (w *writer) lookWithin(ctx context.Context) error {
+	if err := w.stopped(); err != nil || w.watch.main == nil {
+		return err
+	}
+	fault := w.lookAtLog(ctx, true)
 	if fault != 0 { // both, where the folder was deleted: the database says more
 		if _, _, main := compare(w.file, w.watch.main); main != 0 {
 			return w.fails(main, w.file)
@@ -220,6 +225,9 @@ func (w *writer) lookAtMain(ctx context.Context) Fault {
 	// It grows with checkpoints, and shrinks only with one after VACUUM, to what SQLite has then, which only grows until the next
 	// VACUUM. SQLite comes first: between the two another process may write.
 	bytes, err := w.bytes(ctx)
+	if size < w.watch.least && (damaged(err) || err == nil && bytes == 0) {
+		return Truncated // SQLite cannot even read how large it is
+	}
 	if err != nil {
 		return 0
 	}

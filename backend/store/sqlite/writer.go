@@ -81,10 +81,10 @@ func (p *pending) add(r *request) bool {
 }
 
 // take blocks for the next group: appends, or one other piece of work. It is empty after close, once
-// nothing waits any more, and at a tick of idle; more is false after close. The callers of the group before were answered just now and many come back at once;
+// nothing waits any more, at a tick of idle, and when suspect is sent to; more is false after close. The callers of the group before were answered just now and many come back at once;
 // take lets them, for at most patience, until there are as many as expected. Without that, every other group
 // would be the one or two who were quickest, and cost an fsync all the same.
-func (p *pending) take(expected int, patience time.Duration, idle <-chan time.Time) (group []*request, more bool) {
+func (p *pending) take(expected int, patience time.Duration, idle <-chan time.Time, suspect <-chan struct{}) (group []*request, more bool) {
 	if expected > 0 {
 		p.await(min(expected, maxGroup), patience)
 	}
@@ -110,6 +110,8 @@ func (p *pending) take(expected int, patience time.Duration, idle <-chan time.Ti
 		select {
 		case <-p.wake:
 		case <-idle:
+			return nil, true
+		case <-suspect:
 			return nil, true
 		}
 	}
@@ -329,7 +331,7 @@ func (w *writer) run() {
 	defer idle.Stop()
 	for {
 		w.rescue(ctx)
-		group, more := w.queue.take(expected, min(took/2, maxPatience), idle.C)
+		group, more := w.queue.take(expected, min(took/2, maxPatience), idle.C, w.watch.suspect)
 		if !more {
 			break
 		}
@@ -424,8 +426,8 @@ const busyRounds = 6
 // transact runs do in a transaction. After an error nothing of it is stored, and the connection is ready
 // for the next one.
 func (w *writer) transact(ctx context.Context, do func() error) error {
-	// Before anything changes: undoing it takes pages out of memory that a file may have no more.
-	err := w.lookAhead(ctx, false)
+	// Before anything changes: what fails is then not stored, and undoing it would take pages out of memory that a file may have no more.
+	err := w.look(ctx)
 	if err != nil {
 		return err
 	}
@@ -436,7 +438,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	}
 	if err == nil {
 		if err = do(); err == nil {
-			err = w.lookAhead(ctx, true)
+			err = w.lookWithin(ctx)
 		}
 		if err == nil {
 			_, err = w.stmts.commit.ExecContext(ctx)
