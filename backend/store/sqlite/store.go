@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"deskbell/backend/human"
@@ -140,7 +141,8 @@ func reason(err error) string {
 }
 
 // touch makes the folder and the file, so that both have their modes before anything is in them.
-// SQLite gives its side files the mode of the main one.
+// SQLite gives its side files the mode of the main one. A file that is there is not opened: when a process that has it open
+// closes another descriptor of it, as the server's doctor would, the server's locks on it are gone.
 func touch(dir string) (file string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -150,7 +152,13 @@ func touch(dir string) (file string, err error) {
 		return "", err
 	}
 	file = filepath.Join(dir, FileName)
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if info, err := os.Stat(file); err != nil || !info.IsDir() {
+			return file, err
+		}
+		err = &fs.PathError{Op: "open", Path: file, Err: syscall.EISDIR}
+	}
 	if err != nil {
 		return "", err
 	}
