@@ -287,6 +287,7 @@ func (a *App) Run(ctx context.Context) error {
 // jobs are what runs beside the queue, and stops before it.
 func (a *App) jobs() map[string]func(context.Context) error {
 	jobs := map[string]func(context.Context) error{
+		"storage":     a.watchStore,
 		"gatekeeper":  a.gate.Run,
 		"callers":     a.callers.Run,
 		"audits":      a.audits.Run,

@@ -76,6 +76,30 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
+// trouble is why nothing is stored any more, and a channel that is closed when that changes.
+func (a *App) trouble() (*human.Error, <-chan struct{}) {
+	t, changed := a.store.Trouble()
+	if t == nil {
+		return nil, changed
+	}
+	return t.Err(), changed
+}
+
+// watchStore writes to the log when a fault of the database ends writing, and what was saved.
+func (a *App) watchStore(ctx context.Context) error {
+	for {
+		trouble, changed := a.trouble()
+		if trouble != nil {
+			a.log.Error("the database failed", "err", trouble)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
 // mirrorIn writes what hooks have to know while no Deskbell runs into a data folder.
 func mirrorIn(dir string) func(sqlite.Mirrored) error {
 	return func(m sqlite.Mirrored) error {
@@ -362,7 +386,7 @@ func (a *App) openAPI() (err error) {
 	a.audits = &receipt.Watch{Audit: audit, Now: time.Now, Log: a.log}
 	d := api.Deps{
 		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp, Outbox: a.outbox, Retention: a.retention, Views: views.New(a.Dir, newID),
-		Callers: a.callers, Clients: a.clients, Changes: workspace.Changes{}, Host: a.host, Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits,
+		Callers: a.callers, Clients: a.clients, Changes: workspace.Changes{}, Host: a.host, Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits, Trouble: a.trouble,
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
 			p := Program(a.Version, a.Built, nil)
 			p.Audit = func(ctx context.Context, _ string) (receipt.Audit, error) { return audit(ctx) } // of the journal that is open: it knows its end

@@ -170,7 +170,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		remount(syscall.MS_RDONLY)
 		_, err := Open(t.Context(), dir, Options{})
 		wantKind(t, err, human.Unavailable)
-		for _, text := range []string{dir, "permissions", "choose another folder"} {
+		for _, text := range []string{dir, "permissions", "choose another"} {
 			if !strings.Contains(human.SafeText(err), text) {
 				t.Errorf("%s: %q does not say %q", before, human.SafeText(err), text)
 			}

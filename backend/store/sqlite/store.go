@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"deskbell/backend/human"
@@ -70,6 +71,7 @@ type Store struct {
 	writer sync.WaitGroup
 	live   live
 	late   late
+	watch  watch
 }
 
 // readers is the number of connections that read side by side.
@@ -99,19 +101,22 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 		s.now = time.Now
 	}
 	s.live.init()
+	s.watch.changed, s.watch.suspect = make(chan struct{}), make(chan struct{}, 1)
 	s.queue.init()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closeFiles())
 		}
 	}()
-	if s.writes, err = connect(file, 1,
+	// A connection that is made later must not make a new file where this one was deleted.
+	const existing = "&mode=rw"
+	if s.writes, err = connectTo(address(file,
 		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-65536)", "temp_store(MEMORY)",
-		// Rarer checkpoints of more pages cost fewer fsyncs and write a page that changes often only once.
-		"wal_autocheckpoint(8000)", "journal_size_limit(67108864)"); err != nil {
+		// The database file is at most so many pages (4 MB) behind the write-ahead log.
+		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)")+existing, 1); err != nil {
 		return nil, err
 	}
-	if s.reads, err = connect(file, readers, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)"); err != nil {
+	if s.reads, err = connectTo(address(file, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)")+existing, readers); err != nil {
 		return nil, err
 	}
 	w := &writer{Store: s, cache: &recent.Cache[human.OperationID, *folded]{},
@@ -137,7 +142,8 @@ func reason(err error) string {
 }
 
 // touch makes the folder and the file, so that both have their modes before anything is in them.
-// SQLite gives its side files the mode of the main one.
+// SQLite gives its side files the mode of the main one. A file that is there is not opened: when a process that has it open
+// closes another descriptor of it, as the server's doctor would, the server's locks on it are gone.
 func touch(dir string) (file string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -147,7 +153,13 @@ func touch(dir string) (file string, err error) {
 		return "", err
 	}
 	file = filepath.Join(dir, FileName)
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if info, err := os.Stat(file); err != nil || !info.IsDir() {
+			return file, err
+		}
+		err = &fs.PathError{Op: "open", Path: file, Err: syscall.EISDIR}
+	}
 	if err != nil {
 		return "", err
 	}
@@ -155,7 +167,11 @@ func touch(dir string) (file string, err error) {
 }
 
 func connect(file string, conns int, pragmas ...string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", address(file, pragmas...))
+	return connectTo(address(file, pragmas...), conns)
+}
+
+func connectTo(address string, conns int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", address)
 	if err != nil {
 		return nil, err
 	}
@@ -205,6 +221,15 @@ func (s *Store) fail(ctx context.Context, err error) error {
 		return fmt.Errorf("read stopped: %w", ctx.Err())
 	case s.queue.isClosed():
 		return closedError()
+	}
+	if damaged(err) {
+		if stopped := s.stopped(); stopped != nil {
+			return stopped
+		}
+		select {
+		case s.watch.suspect <- struct{}{}:
+		default:
+		}
 	}
 	return storageError(err, s.file)
 }

@@ -82,10 +82,10 @@ func (p *pending) add(r *request) bool {
 }
 
 // take blocks for the next group: appends, or one other piece of work. It is empty after close, once
-// nothing waits any more. The callers of the group before were answered just now and many come back at once;
+// nothing waits any more, at a tick of idle, and when suspect is sent to; more is false after close. The callers of the group before were answered just now and many come back at once;
 // take lets them, for at most patience, until there are as many as expected. Without that, every other group
 // would be the one or two who were quickest, and cost an fsync all the same.
-func (p *pending) take(expected int, patience time.Duration) []*request {
+func (p *pending) take(expected int, patience time.Duration, idle <-chan time.Time, suspect <-chan struct{}) (group []*request, more bool) {
 	if expected > 0 {
 		p.await(min(expected, maxGroup), patience)
 	}
@@ -98,7 +98,7 @@ func (p *pending) take(expected int, patience time.Duration) []*request {
 		if n == 0 && len(p.line) > 0 {
 			n = 1
 		}
-		group := p.line[:n:n]
+		group = p.line[:n:n]
 		p.line = p.line[n:]
 		if len(p.line) == 0 {
 			p.line = nil
@@ -106,9 +106,15 @@ func (p *pending) take(expected int, patience time.Duration) []*request {
 		closed := p.closed
 		p.mu.Unlock()
 		if n > 0 || closed {
-			return group
+			return group, n > 0
 		}
-		<-p.wake
+		select {
+		case <-p.wake:
+		case <-idle:
+			return nil, true
+		case <-suspect:
+			return nil, true
+		}
 	}
 }
 
@@ -135,6 +141,9 @@ func (p *pending) await(n int, patience time.Duration) {
 
 func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.stopped(); err != nil {
 		return err
 	}
 	if !s.queue.add(r) {
@@ -222,6 +231,7 @@ func (w *writer) start(ctx context.Context, steps []string) error {
 	lacks, err := w.readLate(ctx)
 	if err == nil {
 		w.late.set(lacks)
+		err = w.beginWatch(ctx)
 	}
 	return storageError(err, w.file)
 }
@@ -318,10 +328,18 @@ func (w *writer) run() {
 	ctx := context.Background()
 	var expected int
 	var took time.Duration
+	idle := time.NewTicker(lookEvery)
+	defer idle.Stop()
 	for {
-		group := w.queue.take(expected, min(took/2, maxPatience))
-		if len(group) == 0 {
+		w.rescue(ctx)
+		group, more := w.queue.take(expected, min(took/2, maxPatience), idle.C, w.watch.suspect)
+		if !more {
 			break
+		}
+		if len(group) == 0 {
+			w.idle(ctx)
+			expected = 0
+			continue
 		}
 		start := time.Now()
 		if work := group[0].work; work != nil {
@@ -329,6 +347,9 @@ func (w *writer) run() {
 			continue
 		}
 		stored, err := w.commit(ctx, group)
+		if err == nil {
+			err = w.look(ctx)
+		}
 		if err != nil {
 			err = storageError(err, w.file)
 		} else {
@@ -348,8 +369,10 @@ func (w *writer) run() {
 		if w.late.due() {
 			_ = w.index(ctx) // after an error the texts stay where they are, and the next group's end tries again
 		}
+		w.checkpointDue(ctx)
 	}
-	if w.appended {
+	w.rescue(ctx)
+	if w.appended && w.stopped() == nil {
 		_ = w.index(ctx) // as above: the next Open reads the texts from the journal
 	}
 	// What a broken connection says on closing was said to those whose writes it broke.
@@ -357,14 +380,23 @@ func (w *writer) run() {
 }
 
 func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer) error, bare bool) error {
+	if err := w.look(ctx); err != nil {
+		return err
+	}
 	if err := w.connected(ctx); err != nil {
 		return storageError(err, w.file)
 	}
 	do := func() error { return work(ctx, w) }
+	var err error
 	if bare {
-		return storageError(do(), w.file)
+		err = do()
+		w.watch.bytes, w.watch.least = 0, 0 // it may have made the database smaller
+	} else {
+		err = w.transact(ctx, do)
 	}
-	err := w.transact(ctx, do)
+	if err == nil {
+		err = w.look(context.WithoutCancel(ctx))
+	}
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -375,6 +407,9 @@ func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer
 func (w *writer) connected(ctx context.Context) (err error) {
 	if w.conn != nil {
 		return nil
+	}
+	if err := w.look(ctx); err != nil { // the new one opens what is at the path
+		return err
 	}
 	if w.conn, err = w.writes.Conn(ctx); err != nil {
 		w.conn = nil
@@ -392,7 +427,11 @@ const busyRounds = 6
 // transact runs do in a transaction. After an error nothing of it is stored, and the connection is ready
 // for the next one.
 func (w *writer) transact(ctx context.Context, do func() error) error {
-	var err error
+	// Before anything changes: what fails is then not stored, and undoing it would take pages out of memory that a file may have no more.
+	err := w.look(ctx)
+	if err != nil {
+		return err
+	}
 	for range busyRounds {
 		if _, err = w.stmts.begin.ExecContext(ctx); !busy(err) {
 			break
@@ -400,6 +439,9 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	}
 	if err == nil {
 		if err = do(); err == nil {
+			err = w.lookWithin(ctx)
+		}
+		if err == nil {
 			_, err = w.stmts.commit.ExecContext(ctx)
 		}
 		if err != nil {
@@ -411,6 +453,9 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	}
 	var e *human.Error
 	if err != nil && !errors.As(err, &e) && !busy(err) {
+		if fault := w.look(ctx); fault != nil { // the reason; what the connection has in memory may be all there is
+			return fault
+		}
 		w.cache.Clear()
 		err = errors.Join(err, w.discard())
 	}

@@ -108,6 +108,11 @@ const maxOperator = 64
 func (s *Server) signing(c catalogue) {
 	add(c, route{http.MethodGet, "/healthz", "health", "Is it there?", anyone, 0},
 		func(context.Context, *exchange, *none) (*answer[*Health], error) {
+			if s.deps.Trouble != nil {
+				if trouble, _ := s.deps.Trouble(); trouble != nil {
+					return nil, trouble
+				}
+			}
 			return ok(&Health{"ok", s.deps.Version}, nil)
 		})
 	add(c, route{http.MethodPost, "/api/session", "signIn", "Sign in with a one-time code", anyone, 0},

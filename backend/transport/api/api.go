@@ -81,6 +81,9 @@ type Deps struct {
 	ReceiptKeys ReceiptKeys
 	Journal     *receipt.Watch // adds to chains of receipts what it found; may be nil
 
+	// Trouble is why nothing is stored any more, nil as long as it is, and a channel that is closed when that changes. It may be nil.
+	Trouble func() (*human.Error, <-chan struct{})
+
 	// Terminal is the terminal of the process at the other end of a connection: Denied where it has none, NotFound where it
 	// cannot be known. Without it no session is a terminal's.
 	Terminal func(net.Conn) (Terminal, error)

@@ -178,6 +178,9 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 		if k.deps.Callers != nil {
 			others.Go(func() { k.sendAttempts(ctx) })
 		}
+		if k.deps.Trouble != nil {
+			others.Go(func() { k.sendTrouble(ctx) })
+		}
 	}
 	k.sendEvents(ctx, after)
 }
@@ -207,6 +210,22 @@ func (k *socket) sendPresence(ctx context.Context) {
 	defer k.cancel()
 	for p := range k.deps.Queue.FollowPresence(ctx) {
 		if k.send(PresenceChange{"presence", p}) != nil {
+			return
+		}
+	}
+}
+
+// sendTrouble sends why nothing is stored any more.
+func (k *socket) sendTrouble(ctx context.Context) {
+	defer k.cancel()
+	for {
+		trouble, changed := k.deps.Trouble()
+		if trouble != nil && k.send(StorageTrouble{"trouble", trouble.Said}) != nil {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -291,7 +310,7 @@ func (s *Server) describeSocket(c catalogue) {
 	o := c.api.OpenAPI()
 	var messages []*huma.Schema
 	for _, t := range []reflect.Type{reflect.TypeFor[Hello](), reflect.TypeFor[Event](), reflect.TypeFor[Invocation](), reflect.TypeFor[PresenceChange](),
-		reflect.TypeFor[SessionNotice](), reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange](), reflect.TypeFor[AttemptChange]()} {
+		reflect.TypeFor[SessionNotice](), reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange](), reflect.TypeFor[AttemptChange](), reflect.TypeFor[StorageTrouble]()} {
 		messages = append(messages, o.Components.Schemas.Schema(t, true, ""))
 	}
 	o.Components.Schemas.Map()["SocketMessage"] = &huma.Schema{OneOf: messages, Description: "What arrives on the WebSocket, one JSON object per text message."}

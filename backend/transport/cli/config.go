@@ -32,7 +32,7 @@ func (s *shell) configCommand() *cobra.Command {
 					Settings []settings.Value `json:"settings"`
 				}{p.Config.File(), p.Dir, p.Config.Values()})
 			}
-			s.printf("# data folder %s\n# settings file %s\n\n", visible(p.Dir), visible(p.Config.File()))
+			s.printf("# data folder %s\n# settings file %s\n# in the data folder, deskbell.db, deskbell.db-wal and deskbell.db-shm belong together\n\n", visible(p.Dir), visible(p.Config.File()))
 			w := s.columns()
 			for _, v := range p.Config.Values() {
 				from := v.Source

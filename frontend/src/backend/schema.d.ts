@@ -6679,7 +6679,7 @@ export interface components {
             until: string | null;
         };
         /** @description What arrives on the WebSocket, one JSON object per text message. */
-        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"];
+        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"] | components["schemas"]["StorageTrouble"];
         SourceState: {
             /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, waiting, declined, unsupported, no_browser. */
             code?: string;
@@ -6838,6 +6838,12 @@ export interface components {
             step: number;
             /** @enum {string} */
             verdict?: "done" | "skipped" | "failed";
+        };
+        StorageTrouble: {
+            /** @description What happened, what is safe, and what to do. */
+            said: components["schemas"]["Sentence"];
+            /** @enum {string} */
+            type: "trouble";
         };
         Submission: {
             /**
