@@ -1,0 +1,229 @@
+//go:build faults && linux
+
+package faults
+
+import (
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A verdict is what became of what was acknowledged, the worst last.
+type verdict int
+
+const (
+	whole  verdict = iota // all of it is there
+	said                  // what is missing is said, with the right number and a time
+	vague                 // there is an error that does not say what is missing, or what is served is not what was acknowledged
+	down                  // the server does not start, or accepts nothing, also after `deskbell repair --yes`
+	silent                // something is missing or changed, and nothing says so
+	verdicts
+)
+
+var verdictNames = [verdicts]string{"whole", "said", "vague", "down", "silent"}
+
+func (v verdict) String() string { return verdictNames[v] }
+
+// A judgement is the verdict on one case and what it rests on.
+type judgement struct {
+	verdict
+	loss
+	start    string // why the server did not start, at first
+	repaired string // what `deskbell repair` brought back
+	doctorOK bool   // `deskbell doctor` found nothing while something was missing
+	words    []string
+}
+
+func (j judgement) String() string {
+	text := fmt.Sprintf("%s: %d of %d operations missing, %d changed (%d made up), %d of %d entries", j.verdict, j.missing, j.ops, j.changed, j.altered, j.lost, j.entries)
+	if j.late > 0 {
+		text += fmt.Sprintf("; acknowledged after the fault and lost: %d", j.late)
+	}
+	if j.notUTF8 > 0 {
+		text += fmt.Sprintf("; not UTF-8: %d", j.notUTF8)
+	}
+	if j.doctorOK {
+		text += "; doctor finds nothing"
+	}
+	if j.repaired != "" {
+		text += "; " + j.repaired
+	}
+	for _, detail := range []string{j.example, j.start, j.acceptsNothing} {
+		if detail != "" {
+			text += "\n\t" + brief(detail)
+		}
+	}
+	said := map[string]bool{}
+	for _, w := range j.words {
+		line := brief(w)
+		if kind := digits.ReplaceAllString(line, ""); !said[kind] && len(said) < 5 {
+			said[kind] = true
+			text += "\n\tsays: " + line
+		}
+	}
+	return text
+}
+
+// digits are what differs between lines that say the same.
+var digits = regexp.MustCompile(`[0-9]+`)
+
+func brief(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > 300 {
+		text = text[:300] + "…"
+	}
+	return strings.ToValidUTF8(text, "?")
+}
+
+// A ground is what a whole folder says, against which words of a damaged one stand out.
+type ground struct {
+	doctor   map[string]check
+	warnings []string
+}
+
+// judge starts a server on a folder after a fault, and compares. heard is what was said while the fault happened. It errs only where the test
+// itself cannot continue.
+func judge(f folder, l *ledger, g ground, heard []string) (j judgement, err error) {
+	j.words = heard
+	// Of a copy: it opens the database, and SQLite may put a WAL in order when it is closed.
+	copied, err := f.copied(filepath.Join(filepath.Dir(f.path), "looked"))
+	if err != nil {
+		return j, err
+	}
+	bad, err := copied.doctor()
+	if err != nil {
+		j.words = append(j.words, err.Error())
+		bad = map[string]check{"doctor": {Name: "doctor", Status: "fail"}}
+	}
+	complains := g.complaints(bad)
+	j.words = append(j.words, complains...)
+	s, err := f.start()
+	if err != nil {
+		j.start = err.Error()
+		j.words = append(j.words, j.start)
+		if s, err = j.repair(f); err != nil {
+			j.verdict, j.loss = down, l.nothing()
+			return j, nil
+		}
+	}
+	defer s.kill()
+	j.loss = l.compare(s)
+	j.words = append(j.words, health(s)...)
+	if !j.whole() && len(complains) == 0 {
+		if again, err := f.doctor(); err == nil { // with the server, it may know more
+			complains = g.complaints(again)
+			j.words = append(j.words, complains...)
+		}
+	}
+	if err := s.stop(); err != nil {
+		j.words = append(j.words, err.Error())
+	}
+	j.words = append(j.words, s.errs.String())
+	for _, line := range f.warnings() {
+		if !slices.Contains(g.warnings, line) {
+			j.words = append(j.words, line)
+		}
+	}
+	j.words = slices.Compact(slices.DeleteFunc(j.words, func(w string) bool { return strings.TrimSpace(w) == "" }))
+	if j.repaired != "" {
+		j.repaired = fmt.Sprintf("repaired: %d of %d operations", j.ops-j.missing-j.changed, j.ops)
+	}
+	j.doctorOK = !j.whole() && len(complains) == 0
+	j.decide()
+	return j, nil
+}
+
+func (j *judgement) decide() {
+	switch {
+	case j.whole() && j.acceptsNothing != "":
+		j.verdict = down
+	case j.whole():
+		j.verdict = whole
+	case len(j.words) == 0:
+		j.verdict = silent
+	case j.doctorOK || j.notUTF8 > 0 || j.loss.late > 0 || j.altered > 0 || !slices.ContainsFunc(j.words, j.right):
+		j.verdict = vague
+	default:
+		j.verdict = said
+	}
+}
+
+var (
+	moment = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?|\d\d:\d\d(:\d\d)?`)
+	number = regexp.MustCompile(`[0-9][0-9,]*`)
+	// The log's own time, and fields of it that are numbers of other things.
+	logField = regexp.MustCompile(`"(time|pid|url|version)":("[^"]*"|\d+),?`)
+)
+
+// right says whether words name how much is missing, in operations or entries, and a time.
+func (j *judgement) right(words string) bool {
+	words = logField.ReplaceAllString(words, "")
+	if !moment.MatchString(words) {
+		return false
+	}
+	for _, n := range number.FindAllString(moment.ReplaceAllString(words, ""), -1) {
+		if is, err := strconv.Atoi(strings.ReplaceAll(n, ",", "")); err == nil && (is == j.missing+j.changed || is == j.lost) {
+			return true
+		}
+	}
+	return false
+}
+
+// repair tries what the documents say to do about a server that does not start.
+func (j *judgement) repair(f folder) (*server, error) {
+	if out, err := f.run("repair", "--help"); err != nil || !strings.Contains(out, "deskbell repair") {
+		return nil, fmt.Errorf("there is no `deskbell repair`")
+	}
+	out, err := f.run("repair", "--yes")
+	j.words = append(j.words, out)
+	if err != nil {
+		j.words = append(j.words, err.Error())
+	}
+	s, err := f.start()
+	if err == nil {
+		j.repaired = "repaired"
+	}
+	return s, err
+}
+
+// nothing is the loss of all that was acknowledged.
+func (l *ledger) nothing() (all loss) {
+	for _, a := range l.ops {
+		all.ops++
+		all.entries += a.last.version()
+	}
+	all.missing, all.lost = all.ops, all.entries
+	return all
+}
+
+// complaints are the checks of a doctor that are worse than those of a whole folder.
+func (g ground) complaints(bad map[string]check) (words []string) {
+	for _, name := range slices.Sorted(maps.Keys(bad)) {
+		if c := bad[name]; g.doctor[name].Status != c.Status && name != "server" && name != "space" {
+			words = append(words, fmt.Sprintf("doctor: %s: %s: %s %s", name, c.Status, c.Detail, c.Fix))
+		}
+	}
+	return words
+}
+
+func health(s *server) []string {
+	status, raw, err := s.call("GET", "/healthz", "", nil)
+	switch {
+	case err != nil:
+		return []string{"healthz: " + err.Error()}
+	case status == 200 && strings.Contains(string(raw), `"status":"ok"`):
+		return nil
+	}
+	return []string{"healthz: " + string(raw)}
+}
+
+// unprivileged are the words before a command that let the mode of a file bind root too.
+func unprivileged() ([]string, error) {
+	path, err := exec.LookPath("setpriv")
+	return []string{path, "--bounding-set=-dac_override,-dac_read_search"}, err
+}
