@@ -3,7 +3,6 @@
 package faults
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -161,6 +160,7 @@ func (l *ledger) read(s *server) error {
 type loss struct {
 	ops, entries     int // acknowledged
 	missing, changed int // operations that are not served, and that are served otherwise
+	altered          int // of the latter, those that never were as they are served
 	lost             int // entries that are not served as they were acknowledged
 	late             int // operations whose newest acknowledged change began after the fault and is lost
 	notUTF8          int // replies
