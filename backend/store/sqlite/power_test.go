@@ -24,6 +24,7 @@ type logged struct {
 	t    *testing.T
 	dir  string
 	disk *faulty.Disk
+	stop func() // no longer writes down
 
 	mu     sync.Mutex
 	acked  []ack
@@ -45,7 +46,7 @@ func newLogged(t *testing.T) *logged {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	l.disk = disk
+	l.disk, l.stop = disk, stop
 	return l
 }
 
@@ -225,4 +226,69 @@ func fingerprint(t *testing.T, dir string) string {
 		_, _ = hash.Write(raw) // it never fails
 	}
 	return string(hash.Sum(nil))
+}
+
+// TestDiskFails has writes and syncs fail once, or from some moment on for a while, under load. What fails must be an error to its caller; all
+// that was acknowledged is there after the next start, also when the power fails after it and the disk has forgotten what it could not sync.
+func TestDiskFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind   faulty.Kind
+		result int32
+		short  bool
+		times  int
+	}{
+		"a write fails":                         {faulty.Write, faulty.WriteFailed, false, 1},
+		"a short write, and an error":           {faulty.Write, faulty.WriteFailed, true, 1},
+		"the disk is full":                      {faulty.Write, faulty.Full, false, 40},
+		"the disk is full after half of a page": {faulty.Write, faulty.Full, true, 40},
+		"a sync fails":                          {faulty.Sync, faulty.SyncFailed, false, 1},
+		"some syncs fail":                       {faulty.Sync, faulty.SyncFailed, false, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, at := range []int{0, 1, 5} {
+				l := newLogged(t)
+				s := l.open()
+				l.work(s, 0, 2)
+				n := 0
+				l.disk.Fail(func(op faulty.Op) (int32, bool) {
+					if op.Kind != tt.kind || op.File != FileName+"-wal" {
+						return faulty.OK, false
+					}
+					n++
+					if n <= at || n > at+tt.times {
+						return faulty.OK, false
+					}
+					return tt.result, tt.short
+				})
+				l.work(s, 1, 6)
+				l.disk.Fail(nil)
+				if l.failed == 0 {
+					t.Errorf("at %d: no append failed", at)
+				}
+				before := len(l.acked)
+				l.work(s, 2, 2)
+				if len(l.acked) == before {
+					t.Errorf("at %d: nothing is accepted once the disk works again", at)
+				}
+				end := l.disk.Position()
+				for i, rule := range faulty.Rules(FileName, FileName+"-wal") {
+					dir := filepath.Join(t.TempDir(), strconv.Itoa(i))
+					if err := os.Mkdir(dir, 0o700); err != nil {
+						t.Fatal(err)
+					}
+					if err := l.disk.Restore(dir, end, rule); err != nil {
+						t.Fatal(err)
+					}
+					if wrong := l.lacks(dir, end); wrong != "" {
+						t.Errorf("at %d, then the power failed; %s: %s", at, rule.Name, wrong)
+					}
+				}
+				l.close(s)
+				if wrong := l.lacks(l.dir, l.disk.Position()); wrong != "" {
+					t.Errorf("at %d: %s", at, wrong)
+				}
+				l.stop()
+			}
+		})
+	}
 }
