@@ -50,6 +50,8 @@ func sources(t *testing.T, seed uint64) (stopped, killed source, older string) {
 	t.Helper()
 	top := t.TempDir()
 	f := folder{bin: program(t), path: filepath.Join(top, "data")}
+	help, err := f.run("repair", "--help")
+	f.repairs = err == nil && strings.Contains(help, "deskbell repair")
 	l := &ledger{ops: map[string]*acked{}}
 	older = filepath.Join(top, "older")
 	work := func(clients, rings, answers int) *server {

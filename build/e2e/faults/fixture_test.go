@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -26,9 +27,10 @@ const patience = 2 * time.Minute
 
 // A folder is a data folder, and the program that serves it.
 type folder struct {
-	bin  string
-	path string
-	wrap []string // what runs the program, such as one that takes capabilities away
+	bin     string
+	path    string
+	wrap    []string // what runs the program, such as one that takes capabilities away
+	repairs bool     // this program has `deskbell repair`
 }
 
 func program(t *testing.T) string {
@@ -213,22 +215,25 @@ func (f folder) doctor() (map[string]check, error) {
 
 // copied makes a copy of a data folder, without its socket.
 func (f folder) copied(to string) (folder, error) {
-	entries, err := os.ReadDir(f.path)
-	if err == nil {
-		err = os.MkdirAll(to, 0o700)
-	}
-	for _, e := range entries {
-		if err != nil {
-			break
-		}
-		if !e.Type().IsRegular() {
-			continue
-		}
-		var raw []byte
-		if raw, err = os.ReadFile(filepath.Join(f.path, e.Name())); err == nil {
-			err = os.WriteFile(filepath.Join(to, e.Name()), raw, 0o600)
-		}
-	}
+	from := f.path
 	f.path = to
-	return f, err
+	return f, filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		case !e.Type().IsRegular():
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), raw, 0o600)
+	})
 }

@@ -86,38 +86,65 @@ type ground struct {
 	warnings []string
 }
 
-// judge starts a server on a folder after a fault, and compares. heard is what was said while the fault happened. It errs only where the test
+// judge starts a server on a folder after a fault, and compares. heard is what was said while the fault was there. It errs only where the test
 // itself cannot continue.
 func judge(f folder, l *ledger, g ground, heard []string) (j judgement, err error) {
 	j.words = heard
-	// Of a copy: it opens the database, and SQLite may put a WAL in order when it is closed.
-	copied, err := f.copied(filepath.Join(filepath.Dir(f.path), "looked"))
+	complains, err := j.look(f, g)
 	if err != nil {
 		return j, err
+	}
+	if err := j.serve(f, l, g, &complains); err != nil {
+		j.start = err.Error()
+		j.words = append(j.words, j.start)
+		if f.repairs {
+			err = j.repair(f, l, g, &complains)
+		}
+		if err != nil {
+			j.verdict, j.loss = down, l.nothing()
+			return j, nil
+		}
+	} else if f.repairs && !j.whole() && slices.ContainsFunc(j.words, func(w string) bool { return strings.Contains(w, "deskbell repair") }) {
+		if err := j.repair(f, l, g, &complains); err != nil {
+			j.verdict, j.start = down, err.Error()
+			return j, nil
+		}
+	}
+	j.words = slices.Compact(slices.DeleteFunc(j.words, func(w string) bool { return strings.TrimSpace(w) == "" }))
+	j.doctorOK = !j.whole() && len(complains) == 0
+	j.decide()
+	return j, nil
+}
+
+// look has the doctor look at a copy: it opens the database, and SQLite puts a WAL in order when it is closed.
+func (j *judgement) look(f folder, g ground) (complains []string, err error) {
+	copied, err := f.copied(filepath.Join(filepath.Dir(f.path), "looked"))
+	if err != nil {
+		return nil, err
 	}
 	bad, err := copied.doctor()
 	if err != nil {
 		j.words = append(j.words, err.Error())
 		bad = map[string]check{"doctor": {Name: "doctor", Status: "fail"}}
 	}
-	complains := g.complaints(bad)
+	complains = g.complaints(bad)
 	j.words = append(j.words, complains...)
+	return complains, nil
+}
+
+// serve starts a server, compares, and stops it. An error says why it did not start.
+func (j *judgement) serve(f folder, l *ledger, g ground, complains *[]string) error {
 	s, err := f.start()
 	if err != nil {
-		j.start = err.Error()
-		j.words = append(j.words, j.start)
-		if s, err = j.repair(f); err != nil {
-			j.verdict, j.loss = down, l.nothing()
-			return j, nil
-		}
+		return err
 	}
 	defer s.kill()
 	j.loss = l.compare(s)
 	j.words = append(j.words, health(s)...)
-	if !j.whole() && len(complains) == 0 {
+	if !j.whole() && len(*complains) == 0 {
 		if again, err := f.doctor(); err == nil { // with the server, it may know more
-			complains = g.complaints(again)
-			j.words = append(j.words, complains...)
+			*complains = g.complaints(again)
+			j.words = append(j.words, *complains...)
 		}
 	}
 	if err := s.stop(); err != nil {
@@ -129,13 +156,7 @@ func judge(f folder, l *ledger, g ground, heard []string) (j judgement, err erro
 			j.words = append(j.words, line)
 		}
 	}
-	j.words = slices.Compact(slices.DeleteFunc(j.words, func(w string) bool { return strings.TrimSpace(w) == "" }))
-	if j.repaired != "" {
-		j.repaired = fmt.Sprintf("repaired: %d of %d operations", j.ops-j.missing-j.changed, j.ops)
-	}
-	j.doctorOK = !j.whole() && len(complains) == 0
-	j.decide()
-	return j, nil
+	return nil
 }
 
 func (j *judgement) decide() {
@@ -174,21 +195,18 @@ func (j *judgement) right(words string) bool {
 	return false
 }
 
-// repair tries what the documents say to do about a server that does not start.
-func (j *judgement) repair(f folder) (*server, error) {
-	if out, err := f.run("repair", "--help"); err != nil || !strings.Contains(out, "deskbell repair") {
-		return nil, fmt.Errorf("there is no `deskbell repair`")
-	}
+// repair does what the documents say about a damaged database, and compares again.
+func (j *judgement) repair(f folder, l *ledger, g ground, complains *[]string) error {
 	out, err := f.run("repair", "--yes")
 	j.words = append(j.words, out)
 	if err != nil {
-		j.words = append(j.words, err.Error())
+		j.words = append(j.words, "deskbell repair: "+err.Error())
 	}
-	s, err := f.start()
-	if err == nil {
-		j.repaired = "repaired"
+	if err := j.serve(f, l, g, complains); err != nil {
+		return fmt.Errorf("after the repair: %w\n%s", err, out)
 	}
-	return s, err
+	j.repaired = fmt.Sprintf("repaired: %d of %d operations", j.ops-j.missing-j.changed, j.ops)
+	return nil
 }
 
 // nothing is the loss of all that was acknowledged.
