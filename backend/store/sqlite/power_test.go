@@ -66,7 +66,7 @@ func (l *logged) close(s *Store) {
 	}
 }
 
-// work appends from four goroutines; each operation is rung and half of them answered. Those that fail are counted.
+// work appends from four goroutines; each makes operations and answers half of them. Those that fail are counted.
 func (l *logged) work(s *Store, round, each int) {
 	var all sync.WaitGroup
 	for w := range 4 {

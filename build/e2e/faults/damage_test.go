@@ -153,7 +153,7 @@ func flip(name string, n int) func(*scene) error {
 	}
 }
 
-// readOnly takes away the right to write to the folder and to each of its files.
+// readOnly removes the right to write to the folder and to each of its files.
 func readOnly(s *scene) error {
 	modes := func(file, dir fs.FileMode) error {
 		paths, err := filepath.Glob(s.file("deskbell.db*"))

@@ -342,7 +342,7 @@ func (t *table) add(order int, name string, seed uint64, j judgement) {
 	if j.altered+j.notUTF8 > 0 {
 		r.changed++
 	}
-	r.late += j.loss.late
+	r.late += j.late
 	if j.verdict > r.worst.verdict || r.worst.ops == 0 {
 		r.worst, r.worstSeed = j, seed
 	}

@@ -29,7 +29,7 @@ const patience = 2 * time.Minute
 type folder struct {
 	bin     string
 	path    string
-	wrap    []string // what runs the program, such as one that takes capabilities away
+	wrap    []string // what runs the program, such as one that removes capabilities
 	repairs bool     // this program has `deskbell repair`
 }
 

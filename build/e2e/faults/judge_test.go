@@ -167,7 +167,7 @@ func (j *judgement) decide() {
 		j.verdict = whole
 	case len(j.words) == 0:
 		j.verdict = silent
-	case j.doctorOK || j.notUTF8 > 0 || j.loss.late > 0 || j.altered > 0 || !slices.ContainsFunc(j.words, j.right):
+	case j.doctorOK || j.notUTF8 > 0 || j.late > 0 || j.altered > 0 || !slices.ContainsFunc(j.words, j.right):
 		j.verdict = vague
 	default:
 		j.verdict = said
