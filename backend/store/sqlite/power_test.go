@@ -163,7 +163,7 @@ func TestPowerLoss(t *testing.T) {
 	moments := append(l.disk.Moments(), end)
 	if most <= 10 { // all of them take minutes
 		random.Shuffle(len(moments), func(i, j int) { moments[i], moments[j] = moments[j], moments[i] })
-		moments = moments[:min(len(moments), 30)]
+		moments = moments[:min(len(moments), 20)]
 	}
 	for range most {
 		moments = append(moments, random.IntN(end+1))
@@ -245,7 +245,7 @@ func TestDiskFails(t *testing.T) {
 		"some syncs fail":                       {faulty.Sync, faulty.SyncFailed, false, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, at := range []int{0, 1, 5} {
+			for _, at := range []int{1, 5} {
 				l := newLogged(t)
 				s := l.open()
 				l.work(s, 0, 2)
