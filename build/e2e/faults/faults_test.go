@@ -276,6 +276,7 @@ func (a *attempt) underLoad() {
 	}
 	if faulty == nil {
 		a.wait("the server to accept or to reject", settled)
+		a.wait("the server to save what it has", func() bool { return !strings.Contains(strings.Join(health(s), ""), "do not stop it yet") })
 		a.heard = append(a.heard, health(s)...)
 		if bad, err := a.folder.doctor(); err == nil {
 			a.heard = append(a.heard, a.from.ground.complaints(bad)...)

@@ -3,8 +3,11 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -34,7 +37,7 @@ type judgement struct {
 	verdict
 	loss
 	start    string // why the server did not start, at first
-	repaired string // what `deskbell repair` brought back
+	repaired string // what `deskbell repair` or a saved file brought back
 	doctorOK bool   // `deskbell doctor` found nothing while something was missing
 	words    []string
 }
@@ -90,6 +93,9 @@ type ground struct {
 // itself cannot continue.
 func judge(f folder, l *ledger, g ground, heard []string) (j judgement, err error) {
 	j.words = heard
+	if err := j.rescue(f); err != nil {
+		return j, err
+	}
 	complains, err := j.look(f, g)
 	if err != nil {
 		return j, err
@@ -114,6 +120,29 @@ func judge(f folder, l *ledger, g ground, heard []string) (j judgement, err erro
 	j.doctorOK = !j.whole() && len(complains) == 0
 	j.decide()
 	return j, nil
+}
+
+// saved is where a server that a fault stopped from writing says it has saved what it acknowledged.
+var saved = regexp.MustCompile(`safe in (\S+\.rescued-\S+) \(operations`)
+
+// rescue does what such a server says to do: it puts the saved file in the place of the database.
+func (j *judgement) rescue(f folder) error {
+	for _, w := range j.words {
+		found := saved.FindStringSubmatch(w)
+		if found == nil {
+			continue
+		}
+		aside := filepath.Join(filepath.Dir(f.path), "aside")
+		err := os.MkdirAll(aside, 0o700)
+		for _, name := range []string{main, wal, main + "-shm"} {
+			if gone := os.Rename(filepath.Join(f.path, name), filepath.Join(aside, name)); !errors.Is(gone, fs.ErrNotExist) {
+				err = errors.Join(err, gone)
+			}
+		}
+		j.repaired = "the saved file was put in place"
+		return errors.Join(err, os.Rename(found[1], filepath.Join(f.path, main)))
+	}
+	return nil
 }
 
 // look has the doctor look at a copy: it opens the database, and SQLite puts a WAL in order when it is closed.
