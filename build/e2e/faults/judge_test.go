@@ -206,17 +206,26 @@ func (j *judgement) decide() {
 var (
 	moment = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?|\d\d:\d\d(:\d\d)?`)
 	number = regexp.MustCompile(`[0-9][0-9,]*`)
+	span   = regexp.MustCompile(`\b([0-9]+) to ([0-9]+)\b`)
 	// The log's own time, and fields of it that are numbers of other things.
 	logField = regexp.MustCompile(`"(time|pid|url|version)":("[^"]*"|\d+),?`)
 )
 
-// right says whether words name how much is missing, in operations or entries, and a time.
+// right says whether words name how much is missing, in operations or entries or as the first and last of these, and a time.
 func (j *judgement) right(words string) bool {
 	words = logField.ReplaceAllString(words, "")
 	if !moment.MatchString(words) {
 		return false
 	}
-	for _, n := range number.FindAllString(moment.ReplaceAllString(words, ""), -1) {
+	words = moment.ReplaceAllString(words, "")
+	for _, found := range span.FindAllStringSubmatch(words, -1) {
+		first, _ := strconv.Atoi(found[1]) // they are digits
+		last, _ := strconv.Atoi(found[2])
+		if last-first+1 == j.lost {
+			return true
+		}
+	}
+	for _, n := range number.FindAllString(words, -1) {
 		if is, err := strconv.Atoi(strings.ReplaceAll(n, ",", "")); err == nil && (is == j.missing+j.changed || is == j.lost) {
 			return true
 		}
