@@ -17,6 +17,9 @@ INSTALLER_TESTS = test-deb test-installer-windows test-npm
 FULL     =
 SHORT    = $(if $(FULL),,-short)
 KILLS    = $(if $(FULL),50,10)
+# How many seeds of faults, and how many of them `make soak` tries. The numbers in limits.json are for 12.
+SEEDS    = 12
+FAULTS  ?= 100
 FUZZTIME ?= $(if $(FULL),60s,10s)
 export FUZZTIME
 # Random tests draw the same cases every time in `make test`, so that a change is judged by what it changed, and new ones in
@@ -61,7 +64,7 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .PHONY: help run build dev test test-all bench soak roundtrip corpus corpus-new lint screenshots generate installers clean \
-	setup-run $(INSTALLERS) $(INSTALLER_TESTS) setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window wayland browser agents attacks acp crash
+	setup-run $(INSTALLERS) $(INSTALLER_TESTS) setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window wayland browser agents attacks acp crash faults
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,8 +101,10 @@ bench: build setup-test ## measure: the program as a whole, then the Go benchmar
 	$(APART) xvfb-run -a -s "-screen 0 1440x900x24" dbus-run-session -- go run -buildvcs=false ./build/bench -bin $(BIN)
 	go test -run '^$$' -bench . -benchmem -tags "$(TAGS)" ./backend/... ./build/corpus
 
-soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for anything lost; compare SCRIPTS scripts, programs and wrappers (20000) with what is run
+soak: setup-run ## kill and restart the server ROUNDS times (1000), damage its data folder with FAULTS seeds (100) and look for anything lost; compare SCRIPTS scripts, programs and wrappers (20000) with what is run
 	DESKBELL_CRASH_ROUNDS=$(ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestCrash' $(CRASHERS)
+	DESKBELL_FAULTS_SEED="$$(date +%s)" $(MAKE) faults SEEDS=$(FAULTS)
+	DESKBELL_POWER_MOMENTS=$(ROUNDS) DESKBELL_POWER_SEED="$$(date +%s)" $(GO_TEST) -count 1 -timeout 0 -run '^TestPowerLoss$$' ./backend/store/sqlite
 	$(GO_TEST) -count 1 -timeout 0 -run '^TestEveryWayThroughAScript$$' ./backend/gate/shell -rapid.checks $(or $(SCRIPTS),20000) -rapid.seed "$$(date +%s)"
 	$(GO_TEST) -count 1 -timeout 0 -run '^TestWhatActsIsNotProved$$' ./backend/gate/inline -rapid.checks $(or $(SCRIPTS),20000) -rapid.seed "$$(date +%s)"
 	$(GO_TEST) -count 1 -timeout 0 -run '^TestWhatTrulyRunsIsAskedAbout$$' ./backend/gate -rapid.checks $(or $(SCRIPTS),20000) -rapid.seed "$$(date +%s)"
@@ -118,7 +123,7 @@ lint: lint-frontend $(LINT) $(ACTIONLINT) frontend/dist/index.html ## check form
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	@mkdir -p build/.stamps
-	$(LINT) run --build-tags "$(TAGS),window,agents,attacks,examples,layers,installers" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
+	$(LINT) run --build-tags "$(TAGS),window,agents,attacks,examples,faults,layers,installers" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
 	@! grep -q 'Skipped 0 issues by rules.*funlen' build/.stamps/lint || { echo "an exclusion of .golangci.yml is needed no more: remove it"; exit 1; }
 	$(ACTIONLINT)
 	GOLANGCI_LINT="$(CURDIR)/$(LINT)" $(GO_TEST),layers -count 1 ./build/scripts/layers
@@ -299,3 +304,9 @@ acp: build $(AGENTS)/node_modules/.package-lock.json $(EXAMPLES)/.compiled/.stam
 
 crash: setup-test
 	DESKBELL_CRASH_ROUNDS=$(KILLS) $(GO_TEST) -count 1 -timeout 10m -run '^TestCrash' $(CRASHERS)
+
+# The report begins with the table of verdicts, which ends with an empty line.
+faults: build
+	@rm -f build/.stamps/faults.md
+	DESKBELL_FAULTS_SEEDS=$(SEEDS) DESKBELL_FAULTS_REPORT="$(CURDIR)/build/.stamps/faults.md" $(GO_TEST),faults -count 1 -timeout 0 ./build/e2e/faults/; \
+	status=$$?; [ ! -f build/.stamps/faults.md ] || sed '/^$$/q' build/.stamps/faults.md; exit $$status
