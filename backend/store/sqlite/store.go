@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -44,11 +45,15 @@ type Options struct {
 	// error keeps the change from being made.
 	Mirror func(Mirrored) error
 
+	// Log takes what concerns no one call; nil is none.
+	Log *slog.Logger
+
 	// For tests: less of everything reaches every branch.
 	narrow    int           // rows sorted at once; 0 is the constant narrow
 	partSize  int           // operations in a part of the search index; 0 is the constant partSize
 	searchFor time.Duration // how long one search looks; 0 is the constant searchTime
 	lateTexts int           // texts that the search index may lack; 0 is the constant lateTexts
+	unchecked bool          // opens what verify would not
 }
 
 // A Store is one open file. It is safe for concurrent use. One process at a time may append to the
@@ -69,6 +74,7 @@ type Store struct {
 	writer sync.WaitGroup
 	live   live
 	late   late
+	head   headFile
 }
 
 // readers is the number of connections that read side by side.
@@ -87,6 +93,15 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 }
 
 func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Store, err error) {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	var found Report
+	if !opts.unchecked {
+		if found, err = verify(ctx, dir, len(steps)); err != nil {
+			return nil, err
+		}
+	}
 	file, err := touch(dir)
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the data folder %s cannot be used (%s); check its permissions and its disk, or choose another folder",
@@ -97,6 +112,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.head.dir, s.head.log = filepath.Dir(file), opts.Log
 	s.live.init()
 	s.queue.init()
 	defer func() {
@@ -119,7 +135,13 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if err := w.start(ctx, steps); err != nil {
 		return nil, errors.Join(err, w.disconnect())
 	}
+	if err := w.startHead(ctx); err != nil {
+		return nil, errors.Join(err, w.disconnect())
+	}
 	s.writer.Go(w.run)
+	if err := s.noteLoss(ctx, found.Lost); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if err := s.Recordings().indexOld(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -178,6 +200,7 @@ func address(file string, pragmas ...string) string {
 func (s *Store) Close() error {
 	s.queue.close()
 	s.writer.Wait()
+	s.head.close()
 	s.live.close()
 	return errors.Join(s.late.close(), s.closeFiles())
 }
