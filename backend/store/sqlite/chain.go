@@ -218,12 +218,17 @@ func (s *Store) Audit(ctx context.Context, trust receipt.Trust) (receipt.Audit, 
 	if err := s.audit(ctx, audit, 0, math.MaxInt64); err != nil {
 		return receipt.Audit{}, s.fail(ctx, err)
 	}
-	var strays int
-	err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM receipts WHERE seq NOT IN (SELECT seq FROM journal) AND NOT EXISTS (SELECT 1 FROM gaps WHERE seq BETWEEN first AND last)`).Scan(&strays)
+	strays, err := s.strays(ctx)
 	if err != nil {
 		return receipt.Audit{}, s.fail(ctx, err)
 	}
 	return audit.Done(head, strays), nil
+}
+
+// strays counts the receipts whose entries are missing, without those in gaps.
+func (s *Store) strays(ctx context.Context) (n int, err error) {
+	err = s.reads.QueryRowContext(ctx, `SELECT count(*) FROM receipts WHERE seq NOT IN (SELECT seq FROM journal) AND NOT EXISTS (SELECT 1 FROM gaps WHERE seq BETWEEN first AND last)`).Scan(&n)
+	return n, err
 }
 
 // Receipts of a Chain before and after its own, and how many entries are read for it at most.

@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -30,8 +32,12 @@ func (s *Store) noteLoss(ctx context.Context, l *Loss) error {
 }
 
 func (w *writer) addLoss(ctx context.Context, l Loss) error {
-	all, err := w.Losses(ctx)
-	if err != nil {
+	var had string
+	var all []Loss
+	err := w.conn.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = ?`, lossesKey).Scan(&had)
+	if err == nil {
+		_ = json.Unmarshal([]byte(had), &all) // a note that cannot be read gives way to this one
+	} else if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	if slices.ContainsFunc(all, func(had Loss) bool { return had.First == l.First && had.Last == l.Last }) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"deskbell/backend/human"
@@ -187,7 +188,8 @@ func (r *rawFile) overflow(n uint32, i, way int, b []byte) bool {
 // A salvaged row was read from raw pages; only the chain says whether it is one of the journal.
 type salvaged struct {
 	row
-	link receipt.Link
+	link  receipt.Link
+	proof string // of a receipt: this and its number are all that it has
 }
 
 // rows gives each the rows of the journal on all pages, in no order, often more than once, and things that only look like one.
@@ -229,7 +231,7 @@ const (
 	serialBlob = 12 // and every even number above
 )
 
-// cell reads the cell of a table's leaf at one place of a page, if it is a row of the journal: the size of the record, the row's number,
+// cell reads the cell of a table's leaf at one place of a page, if it is a row of the journal or of receipts: the size of the record, the row's number,
 // and the record.
 func (r *rawFile) cell(b []byte, at, frame, way int) (s salvaged, overflows, ok bool) {
 	size, n := varint(b[at:])
@@ -241,7 +243,7 @@ func (r *rawFile) cell(b []byte, at, frame, way int) (s salvaged, overflows, ok 
 		return s, false, false
 	}
 	at += n + m
-	types, header, ok := journalTypes(b[at:])
+	types, header, ok := columnTypes(b[at:])
 	if !ok {
 		return s, false, false
 	}
@@ -275,6 +277,10 @@ func (r *rawFile) cell(b []byte, at, frame, way int) (s salvaged, overflows, ok 
 			return s, overflows, false
 		}
 	}
+	if len(types) == receiptColumns {
+		proof := string(record[header:])
+		return salvaged{row: row{entry: human.Entry{Seq: seq}}, proof: proof}, overflows, strings.HasPrefix(proof, "{")
+	}
 	s, ok = journalRow(seq, types, record[header:])
 	return s, overflows, ok
 }
@@ -294,28 +300,37 @@ func (r *rawFile) chain(local []byte, size uint64, next uint32, frame, way int) 
 	return record, true
 }
 
-// journalTypes reads a record's header, if it is one of the journal's columns: seq, operation_id, version, type, at, payload, details,
-// context, link.
-func journalTypes(b []byte) (types [9]uint64, header int, ok bool) {
+// receiptColumns is how many columns the table of receipts has: seq and proof.
+const receiptColumns = 2
+
+// columnTypes reads a record's header, if it is one of the journal's columns (seq, operation_id, version, type, at, payload, details,
+// context, link) or of receipts'.
+func columnTypes(b []byte) (types []uint64, header int, ok bool) {
 	size, n := varint(b)
-	if n != 1 || size < 10 || size > 40 || int(size) > len(b) {
-		return types, 0, false
+	if n != 1 || size < 3 || size > 40 || int(size) > len(b) {
+		return nil, 0, false
 	}
-	at := n
-	for i := range types {
-		t, n := varint(b[at:size])
-		if n == 0 {
-			return types, 0, false
+	var all [9]uint64
+	for header = n; header < int(size); {
+		t, n := varint(b[header:size])
+		if n == 0 || len(types) == len(all) {
+			return nil, 0, false
 		}
-		types[i] = t
-		at += n
+		all[len(types)] = t
+		types = all[:len(types)+1]
+		header += n
 	}
 	text := func(t uint64) bool { return t > serialBlob && t%2 == 1 }
 	number := func(t uint64) bool { return t >= 1 && t <= 6 || t == 8 || t == 9 }
 	blob := func(t uint64) bool { return t == serialNull || t >= serialBlob && t%2 == 0 }
-	ok = at == int(size) && types[0] == serialNull && text(types[1]) && number(types[2]) && text(types[3]) && number(types[4]) &&
-		text(types[5]) && blob(types[6]) && blob(types[7]) && types[8] == serialBlob+2*32
-	return types, at, ok
+	switch len(types) {
+	case receiptColumns:
+		return types, header, types[0] == serialNull && text(types[1])
+	case len(all):
+		return types, header, types[0] == serialNull && text(types[1]) && number(types[2]) && text(types[3]) && number(types[4]) &&
+			text(types[5]) && blob(types[6]) && blob(types[7]) && types[8] == serialBlob+2*32
+	}
+	return nil, 0, false
 }
 
 // serialSize is the length of a value of a serial type, in bytes.
@@ -334,7 +349,7 @@ func serialSize(t uint64) uint64 {
 }
 
 // journalRow reads the columns of a row.
-func journalRow(seq uint64, types [9]uint64, b []byte) (s salvaged, ok bool) {
+func journalRow(seq uint64, types []uint64, b []byte) (s salvaged, ok bool) {
 	var columns [9][]byte
 	for i, t := range types {
 		n := serialSize(t)

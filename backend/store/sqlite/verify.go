@@ -109,7 +109,9 @@ func verify(ctx context.Context, dir string, known int) (Report, error) {
 	}
 	err = p.verify(ctx, &r, head, hasHead, known)
 	if err == nil && r.Lost != nil && len(r.Found) == 0 {
-		err = p.afterLoss(ctx, &r)
+		if r.inLog(*r.Lost); len(r.Found) == 0 {
+			err = p.afterLoss(ctx, &r)
+		}
 	}
 	err = errors.Join(err, p.closeFiles())
 	if damage(err) {
@@ -281,15 +283,23 @@ func (s *Store) verify(ctx context.Context, r *Report, head Head, hasHead bool, 
 	if err == nil {
 		err = checkOwner(ctx, conn, s.file, known)
 	}
-	if err = errors.Join(err, conn.Close()); err != nil || format != known {
+	if err = errors.Join(err, conn.Close()); err != nil || format > 0 && format < linkedFormat {
 		return err // an older one has less to look at
+	}
+	if format == 0 {
+		if sign := earlierUse(filepath.Dir(s.file), s.file, head); sign != "" && head.Seq > 0 {
+			r.found(human.Sayf("the file has no tables, although Deskbell has worked in this folder (%s is there)", sign))
+			lost := head.lost(position{})
+			r.Lost = &lost
+		}
+		return nil
 	}
 	end, err := s.end(ctx)
 	if err != nil {
 		return err
 	}
 	r.Entries, r.Until = end.seq, end.time()
-	if end.link == (receipt.Link{}) {
+	if end.link == (receipt.Link{}) || format != known {
 		// Giving links to the rows of an older version was interrupted.
 	} else if err := s.CheckHead(ctx); human.KindOf(err) == human.Internal && code(err) == 0 && err != nil {
 		r.found(human.Sayf("%s", inner(err)))
@@ -301,8 +311,14 @@ func (s *Store) verify(ctx context.Context, r *Report, head Head, hasHead bool, 
 			return err
 		}
 	}
+	if format != known {
+		return nil
+	}
 	return s.readsOpen(ctx, r)
 }
+
+// linkedFormat is the first format whose journal has links.
+const linkedFormat = 9
 
 // end is the journal's last entry.
 func (s *Store) end(ctx context.Context) (end position, err error) {
@@ -358,7 +374,7 @@ func (w *writer) startHead(ctx context.Context) error {
 
 // readsOpen reads what a start loads: what is open.
 func (s *Store) readsOpen(ctx context.Context, r *Report) error {
-	return s.rows(ctx, `SELECT operation_id, data, payload, details, context FROM operations JOIN journal ON seq = n WHERE open = 1`, nil, func(rows *sql.Rows) error {
+	return s.rows(ctx, `SELECT operations.operation_id, data, payload, details, context FROM operations JOIN journal ON seq = n WHERE open = 1`, nil, func(rows *sql.Rows) error {
 		var id string
 		var data, payload, details, shown []byte
 		if err := rows.Scan(&id, &data, &payload, &details, &shown); err != nil {
@@ -435,6 +451,34 @@ func (s *Store) checkChain(ctx context.Context, r *Report) error {
 }
 
 func sliceOf(l receipt.Link) []byte { return l[:] }
+
+// inLog says so where what is lost can still be read.
+func (r *Report) inLog(lost Loss) {
+	if n := inLog(r.File, r.Entries, lost.Last); n > 0 {
+		r.found(human.Sayf("its write-ahead log is damaged, and SQLite would drop what follows; %d of the missing entries can still be read there", n))
+	}
+}
+
+// inLog counts the entries after one number up to another that are in a write-ahead log, although SQLite does not read them.
+func inLog(file string, after, until uint64) int {
+	r, err := openRaw(file)
+	if err != nil {
+		return 0
+	}
+	defer r.close()
+	seqs := map[uint64]bool{}
+	b := make([]byte, r.size)
+	for i := range r.frames {
+		if !r.whole[i] && r.frame(i, b) {
+			r.scan(b, i, func(s salvaged) {
+				if s.proof == "" && s.entry.Seq > after && s.entry.Seq <= until {
+					seqs[s.entry.Seq] = true
+				}
+			})
+		}
+	}
+	return len(seqs)
+}
 
 // checkPages has SQLite read every page of every table. done is called with the part that is read, from 0 to 1.
 func (s *Store) checkPages(ctx context.Context, r *Report, done func(float64)) error {
