@@ -19,7 +19,7 @@ type Audit struct {
 
 	RemovedAt *time.Time `json:"removed_at,omitempty" doc:"When the last of them were removed."`
 
-	Gaps []Gap `json:"gaps,omitempty" doc:"What a repair of the database could not bring back, in order."`
+	Gaps []AuditGap `json:"gaps,omitempty" doc:"What a repair of the database could not bring back, in order."`
 
 	Head      *Checkpoint `json:"head,omitempty" doc:"The log's head in the last receipt."`
 	SoundHead *Checkpoint `json:"sound_head,omitempty" doc:"The same of the last receipt that is as it was written: whoever kept a later one can show that it was removed or changed."`
@@ -33,8 +33,8 @@ type AuditFinding struct {
 	human.Sentence
 }
 
-// A Gap is a run of entries that a repair of the database could not bring back. Link is that of the last of them.
-type Gap struct {
+// An AuditGap is a run of entries that a repair of the database could not bring back. Link is that of the last of them.
+type AuditGap struct {
 	First uint64    `json:"first" doc:"The number of the first entry that is missing."`
 	Last  uint64    `json:"last"`
 	At    time.Time `json:"at" doc:"When the database was repaired."`
@@ -83,7 +83,7 @@ func NewAuditorAfter(trust Trust, last LogProof) *Auditor {
 }
 
 // Gap has the audit continue behind entries that a repair could not bring back, if they are what follows.
-func (a *Auditor) Gap(g Gap) {
+func (a *Auditor) Gap(g AuditGap) {
 	if g.First != a.seq+1 {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // gaps are what a repair could not bring back of the journal, in order.
-type gaps []receipt.Gap
+type gaps []receipt.AuditGap
 
 // across is where the journal continues before an entry: behind the gap that ends there, else where it was.
 func (all gaps) across(before position, next uint64) position {
@@ -23,7 +23,7 @@ func (all gaps) across(before position, next uint64) position {
 
 func (s *Store) readGaps(ctx context.Context) (all gaps, err error) {
 	err = s.rows(ctx, `SELECT first, last, link, at FROM gaps ORDER BY first`, nil, func(rows *sql.Rows) error {
-		var g receipt.Gap
+		var g receipt.AuditGap
 		var link []byte
 		var at int64
 		err := rows.Scan(&g.First, &g.Last, &link, &at)

@@ -5,75 +5,79 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"math"
+	"path/filepath"
 	"slices"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/receipt"
 )
 
-// Inspect reads all of a folder's database without changing it, also while a Deskbell runs: its pages, every entry and receipt, what lists
-// show, and every text. Nothing is made where there is no database and none is due; the report's File is then empty. An error means that
+// Inspect reads all of a folder's database without changing it, also while a Deskbell runs: its pages, every entry, what lists show,
+// and every text. Nothing is made where there is no database and none is due; the report's File is then empty. An error means that
 // it could not be read, and not that something is damaged.
-func Inspect(ctx context.Context, dir string, trust receipt.Trust) (Report, receipt.Audit, error) {
-	var audit receipt.Audit
+func Inspect(ctx context.Context, dir string) (Report, error) {
 	steps, err := migrations()
 	if err != nil {
-		return Report{}, audit, err
+		return Report{}, err
 	}
 	r, head, hasHead, err := verifyFiles(dir)
 	var bad *Damaged
 	if errors.As(err, &bad) {
-		return bad.Report, audit, nil
+		return bad.Report, nil
 	}
 	if err != nil || r.File == "" {
-		return r, audit, err
+		return r, err
 	}
 	p, err := probe(r.File)
 	if err != nil {
-		return r, audit, err
+		return r, err
 	}
-	audit, err = p.inspect(ctx, &r, head, hasHead, len(steps), trust)
+	err = p.inspect(ctx, &r, head, hasHead, len(steps))
 	if err = errors.Join(err, p.closeFiles()); damage(err) {
 		r.found(human.Sayf("SQLite says: %s", sqliteSays(err)))
 		err = nil
 	}
-	return r, audit, storageError(err, r.File)
+	return r, storageError(err, r.File)
 }
 
-func (s *Store) inspect(ctx context.Context, r *Report, head Head, hasHead bool, known int, trust receipt.Trust) (audit receipt.Audit, err error) {
+func (s *Store) inspect(ctx context.Context, r *Report, head Head, hasHead bool, known int) error {
 	var format int
 	if err := s.reads.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&format); err != nil {
-		return audit, err
+		return err
 	}
 	if err := s.verify(ctx, r, head, hasHead, known); err != nil {
-		return audit, err
+		return err
 	}
 	if r.Lost != nil {
 		r.inLog(*r.Lost)
 	}
 	if err := s.built(ctx, `PRAGMA integrity_check(50)`, nil, r.checked); err != nil {
-		return audit, err
+		return err
 	}
 	if format != known {
-		return audit, nil // the next start brings it to this version; it is inspected then
+		return nil // the next start brings it to this version; it is inspected then
+	}
+	var err error
+	if r.Unread, err = s.Losses(ctx); err != nil {
+		return err
 	}
 	if err := s.checkChain(ctx, r); err != nil {
-		return audit, err
+		return err
 	}
-	auditor := receipt.NewAuditor(trust)
-	if err := s.audit(ctx, auditor, 0, math.MaxInt64); err != nil {
-		return audit, err
+	if err := s.checkTexts(ctx, r); err != nil {
+		return err
 	}
-	strays, err := s.strays(ctx)
+	return s.checkProjection(ctx, r)
+}
+
+// AuditFile is Audit of a folder's database, without changing it. It does not know where the journal has to end: see Inspect.
+func AuditFile(ctx context.Context, dir string, trust receipt.Trust) (audit receipt.Audit, err error) {
+	p, err := probe(filepath.Join(dir, FileName))
 	if err != nil {
 		return audit, err
 	}
-	audit = auditor.Done(0, strays)
-	if err := s.checkTexts(ctx, r); err != nil {
-		return audit, err
-	}
-	return audit, s.checkProjection(ctx, r)
+	audit, err = p.Audit(ctx, trust)
+	return audit, storageError(errors.Join(err, p.closeFiles()), p.file)
 }
 
 // checkTexts reads each row of what does not follow from the journal.

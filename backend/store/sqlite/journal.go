@@ -54,7 +54,7 @@ type row struct {
 	details, context []byte // nil or not empty
 	kind             string // the event's type and time, as their columns have them
 	at               int64
-	leaf             string // of the receipt of an event that is being appended
+	leaf             string       // of the receipt of an event that is being appended
 	link             receipt.Link // of an event that was appended
 }
 

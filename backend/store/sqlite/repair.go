@@ -26,19 +26,46 @@ import (
 
 // A Repair is what became, or would become, of a database.
 type Repair struct {
-	File       string            `json:"file"`
-	Entries    uint64            `json:"entries"`    // carried over
-	Due        uint64            `json:"due"`        // how many there were, as far as that is known
-	Raw        uint64            `json:"raw"`        // of those carried over, found outside of SQLite's reach
-	Operations uint64            `json:"operations"` // carried over
-	LeftOut    []LeftOut         `json:"left_out,omitempty"`
-	Gaps       []receipt.Gap     `json:"gaps,omitempty"`
-	Unproven   uint64            `json:"unproven"` // entries that can be read and that the chain does not prove; they are left out
-	Tables     map[string]Copied `json:"tables"`
-	Broken     string            `json:"broken,omitempty"` // where the old file is kept; empty before it was replaced
-	Report     string            `json:"report,omitempty"` // the file with this report
+	File       string             `json:"file"`
+	Entries    uint64             `json:"entries"`    // carried over
+	Due        uint64             `json:"due"`        // how many there were, as far as that is known
+	Raw        uint64             `json:"raw"`        // of those carried over, found outside of SQLite's reach
+	Operations uint64             `json:"operations"` // carried over
+	LeftOut    []LeftOut          `json:"left_out,omitempty"`
+	Gaps       []receipt.AuditGap `json:"gaps,omitempty"`
+	Unproven   uint64             `json:"unproven"` // entries that can be read and that the chain does not prove; they are left out
+	Tables     map[string]Copied  `json:"tables"`
+	Broken     string             `json:"broken,omitempty"` // where the old file is kept; empty before it was replaced
+	Report     string             `json:"report,omitempty"` // the file with this report
 
 	last position
+}
+
+// Lines say it in words.
+func (r Repair) Lines() []human.Sentence {
+	lines := []human.Sentence{human.Sayf("%d of %d entries of the journal can be read and are proven, %d of them only outside of SQLite's reach; that is %d operations.", r.Entries, r.Due, r.Raw, r.Operations)}
+	for _, g := range r.Gaps {
+		lines = append(lines, human.Sayf("Entries %d to %d are missing.", g.First, g.Last))
+	}
+	if r.last.seq < r.Due {
+		lines = append(lines, human.Sayf("Entries %d to %d are missing at the end.", r.last.seq+1, r.Due))
+	}
+	for i, o := range r.LeftOut {
+		if i == 20 {
+			lines = append(lines, human.Sayf("%d more operations are left out.", len(r.LeftOut)-i))
+			break
+		}
+		lines = append(lines, human.Sayf("Operation %s (entry %d, %s) is left out, because an entry of it is missing or changed.", o.ID, o.First, o.At.Local().Format(time.DateTime)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Tables)) {
+		if c := r.Tables[name]; c.Missing || c.Damaged > 0 {
+			lines = append(lines, human.Sayf("Of the table %s, %d rows can be read, %d are damaged, and there may have been more.", name, c.Rows, c.Damaged))
+		}
+	}
+	if r.Broken != "" {
+		lines = append(lines, human.Sayf("The repaired database is in place. The old one is kept as %s, the report as %s.", r.Broken, r.Report))
+	}
+	return lines
 }
 
 // A LeftOut is an operation of which an entry is missing or changed, so that none of it is carried over.
@@ -358,7 +385,7 @@ func (r *repairer) readOldGaps(ctx context.Context) error {
 		return err
 	}
 	return eachRow(rows, func(rows *sql.Rows) error {
-		var g receipt.Gap
+		var g receipt.AuditGap
 		var link []byte
 		var at int64
 		err := rows.Scan(&g.First, &g.Last, &link, &at)
@@ -615,12 +642,12 @@ func (r *repairer) writeGaps(ctx context.Context, w *writer) error {
 		if n := len(r.Gaps); n > 0 && r.Gaps[n-1].Last+1 == seq {
 			r.Gaps[n-1].Last, r.Gaps[n-1].Link = seq, r.holes[seq]
 		} else {
-			r.Gaps = append(r.Gaps, receipt.Gap{First: seq, Last: seq, Link: r.holes[seq], At: r.now.UTC().Truncate(time.Microsecond)})
+			r.Gaps = append(r.Gaps, receipt.AuditGap{First: seq, Last: seq, Link: r.holes[seq], At: r.now.UTC().Truncate(time.Microsecond)})
 		}
 	}
 	for _, g := range r.Gaps {
 		at := g.At
-		if i := slices.IndexFunc(r.oldGaps, func(o receipt.Gap) bool { return o.First == g.First && o.Last == g.Last }); i >= 0 {
+		if i := slices.IndexFunc(r.oldGaps, func(o receipt.AuditGap) bool { return o.First == g.First && o.Last == g.Last }); i >= 0 {
 			at = r.oldGaps[i].At
 		}
 		if _, err := w.conn.ExecContext(ctx, `INSERT INTO gaps (first, last, link, at) VALUES (?,?,?,?)`, int64(g.First), int64(g.Last), g.Link[:], micro(at)); err != nil {

@@ -206,7 +206,7 @@ func (w *worked) repair() Repair {
 	if err != nil || bytes.Contains(text, []byte(w.secret)) {
 		w.Errorf("words that were removed are back, %v", err)
 	}
-	if report, _, err := Inspect(ctx, w.dir, journaltest.Trust()); err != nil || !report.Whole() {
+	if report, err := Inspect(ctx, w.dir); err != nil || !report.Whole() {
 		w.Errorf("after a repair the doctor finds %v, %v", report.text().Text, err)
 	}
 	return r
@@ -229,7 +229,9 @@ func TestARepairBringsBackWhatCanBeRead(t *testing.T) {
 		"an empty file":           {closed, func(w *worked) { w.change(FileName, func([]byte) []byte { return nil }) }, 0},
 		"an empty file and a log": {killed, func(w *worked) { w.change(FileName, func([]byte) []byte { return nil }) }, 100},
 		"its first page":          {closed, func(w *worked) { w.change(FileName, func(b []byte) []byte { clear(b[:4096]); return b }) }, 100},
-		"random bytes":            {closed, func(w *worked) { w.change(FileName, func(b []byte) []byte { return flips(4, 100)(make([]byte, 5000)) }) }, 0},
+		"random bytes": {closed, func(w *worked) {
+			w.change(FileName, func(b []byte) []byte { return flips(4, 100)(make([]byte, 5000)) })
+		}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

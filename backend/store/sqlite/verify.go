@@ -30,6 +30,7 @@ type Report struct {
 	Found   []human.Sentence `json:"found,omitempty"` // what is damaged, at most maxFindings
 	More    int              `json:"more,omitempty"`  // findings besides
 	Lost    *Loss            `json:"lost,omitempty"`
+	Unread  []Loss           `json:"unread,omitempty"` // what was lost before and no operator has read
 }
 
 // Whole says whether nothing was found.
@@ -44,6 +45,17 @@ func (r *Report) found(s human.Sentence) {
 		return
 	}
 	r.Found = append(r.Found, s)
+}
+
+// Err is what was found, in one line; nil for nothing.
+func (r *Report) Err() error {
+	if r.Whole() {
+		return nil
+	}
+	if len(r.Found) == 0 { // it can be used
+		return &human.Error{Kind: human.Internal, Msg: r.Lost.Text, Said: r.Lost.Sentence}
+	}
+	return damaged(*r, nil)
 }
 
 // text is all of it in one line.
