@@ -384,7 +384,7 @@ func journalRow(seq uint64, types []uint64, b []byte) (s salvaged, ok bool) {
 	return s, true
 }
 
-// varint reads one of SQLite's numbers of 1 to 9 bytes; n is 0 where it is cut off.
+// varint reads one of SQLite's numbers of 1 to 9 bytes; n is 0 where its end is missing.
 func varint(b []byte) (v uint64, n int) {
 	for i := range min(len(b), 9) {
 		if i == 8 {

@@ -38,7 +38,8 @@ type Repair struct {
 	Broken     string             `json:"broken,omitempty"` // where the old file is kept; empty before it was replaced
 	Report     string             `json:"report,omitempty"` // the file with this report
 
-	last position
+	last     position
+	noTables bool // SQLite opens nothing of it
 }
 
 // Lines say it in words.
@@ -57,12 +58,17 @@ func (r Repair) Lines() []human.Sentence {
 		}
 		lines = append(lines, human.Sayf("Operation %s (entry %d, %s) is left out, because an entry of it is missing or changed.", o.ID, o.First, o.At.Local().Format(time.DateTime)))
 	}
+	if r.noTables {
+		lines = append(lines, human.Sayf("The other tables (keys, settings, the gatekeeper's log, recordings) cannot be read."))
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Tables)) {
-		if c := r.Tables[name]; c.Missing || c.Damaged > 0 {
+		if c := r.Tables[name]; !r.noTables && c.Missing || c.Damaged > 0 {
 			lines = append(lines, human.Sayf("Of the table %s, %d rows can be read, %d are damaged, and there may have been more.", name, c.Rows, c.Damaged))
 		}
 	}
-	if r.Broken != "" {
+	if r.Report != "" && r.Broken == "" {
+		lines = append(lines, human.Sayf("A new database is in place. The report is %s.", r.Report))
+	} else if r.Report != "" {
 		lines = append(lines, human.Sayf("The repaired database is in place. The old one is kept as %s, the report as %s.", r.Broken, r.Report))
 	}
 	return lines
@@ -417,7 +423,7 @@ func (r *repairer) fill(ctx context.Context, w *writer) error {
 		return err
 	}
 	for _, name := range append(otherTables[:len(otherTables):len(otherTables)], "receipts") {
-		if r.image == nil {
+		if r.noTables = r.image == nil; r.noTables {
 			r.Tables[name] = Copied{Missing: true}
 		} else if err := r.copyTable(ctx, w, name); err != nil {
 			return err
@@ -811,7 +817,9 @@ func (r *repairer) replace() error {
 	fail := func(err error) error {
 		return human.Wrap(human.Unavailable, err, "the repaired database could not be put in place (%s); what was not moved yet is where it was, and %s has the rest", reason(err), broken)
 	}
-	r.Broken, r.Report = broken, broken+".json"
+	if r.Report = broken + ".json"; r.raw.main != nil || r.raw.wal != nil {
+		r.Broken = broken
+	}
 	report, err := json.MarshalIndent(r.Repair, "", "  ")
 	if err == nil {
 		_, err = disk.Replace(r.Report, bytes.NewReader(append(report, '\n')), 0o600)

@@ -244,7 +244,7 @@ func checkHeader(file string, size int64) *human.Sentence {
 	case err != nil || string(header[:len(headerMagic)]) != headerMagic || page == 0:
 		said = human.Sayf("it does not begin as a database does")
 	case size < due && !walCovers(file, page, uint32(size/int64(page)), binary.BigEndian.Uint32(header[28:])):
-		said = human.Sayf("it has %d bytes, and %d are due: its end was cut off", size, due)
+		said = human.Sayf("it has %d bytes, and %d are due: its end is missing", size, due)
 	default:
 		return nil
 	}

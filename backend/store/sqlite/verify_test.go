@@ -26,7 +26,7 @@ func TestDamageIsFound(t *testing.T) {
 		"a truncated log":      {killed, func(w *worked) { w.change(FileName+"-wal", func(b []byte) []byte { return b[:len(b)/2] }) }, true, "were acknowledged and are missing at the end"},
 		"no log":               {killed, func(w *worked) { w.without(FileName + "-wal") }, false, "missing"},
 		"a flip in the log":    {killed, func(w *worked) { w.change(FileName+"-wal", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }) }, false, "can still be read there"},
-		"a truncated file":     {closed, func(w *worked) { w.change(FileName, func(b []byte) []byte { return b[:len(b)/2] }) }, false, "its end was cut off"},
+		"a truncated file":     {closed, func(w *worked) { w.change(FileName, func(b []byte) []byte { return b[:len(b)/2] }) }, false, "its end is missing"},
 		"a missing file":       {closed, func(w *worked) { w.without(FileName) }, false, "the file is missing"},
 		"an empty file":        {closed, func(w *worked) { w.change(FileName, func([]byte) []byte { return nil }) }, false, "the file is empty"},
 		"an old copy":          {closed, func(w *worked) { w.put(old) }, true, "missing at the end"},
