@@ -302,6 +302,9 @@ func (r *repairer) journalRows(ctx context.Context, from, to uint64, each func(s
 				return err
 			}
 			copy(s.link[:], link)
+			if s.entry.Seq < next || s.entry.Seq > to {
+				return nil // a damaged tree may give rows twice, and in any order
+			}
 			next = s.entry.Seq + 1
 			stop = each(s)
 			return stop
@@ -429,11 +432,13 @@ func (r *repairer) fill(ctx context.Context, w *writer) error {
 			return err
 		}
 	}
+	if err := r.dropReceipts(ctx, w); err != nil {
+		return err
+	}
 	if err := r.fillReceipts(ctx, w); err != nil {
 		return err
 	}
 	for _, statement := range []string{
-		`DELETE FROM receipts WHERE seq > (SELECT coalesce(max(seq), 0) FROM journal) OR seq NOT IN (SELECT seq FROM journal) AND NOT EXISTS (SELECT 1 FROM gaps WHERE seq BETWEEN first AND last)`,
 		`DELETE FROM outbox WHERE operation_id NOT IN (SELECT operation_id FROM journal)`,
 		`UPDATE outbox_read SET seq = min(seq, (SELECT coalesce(max(seq), 0) FROM journal))`,
 	} {
@@ -663,6 +668,36 @@ func (r *repairer) writeGaps(ctx context.Context, w *writer) error {
 	return nil
 }
 
+// dropReceipts removes those that are not of the entry with their number, or whose entry is missing.
+func (r *repairer) dropReceipts(ctx context.Context, w *writer) error {
+	rows, err := w.conn.QueryContext(ctx, `SELECT seq, proof, link FROM receipts LEFT JOIN journal USING (seq)`)
+	if err != nil {
+		return err
+	}
+	var bad []int64
+	err = eachRow(rows, func(rows *sql.Rows) error {
+		var seq int64
+		var text string
+		var link []byte
+		var proof receipt.LogProof
+		err := rows.Scan(&seq, &text, &link)
+		if json.Unmarshal([]byte(text), &proof) != nil || proof.Checkpoint.JournalSeq != uint64(seq) || !proof.Checkpoint.Covers(link) {
+			bad = append(bad, seq)
+		}
+		return err
+	})
+	for _, seq := range bad {
+		if err == nil {
+			_, err = w.conn.ExecContext(ctx, `DELETE FROM receipts WHERE seq = ?`, seq)
+		}
+	}
+	c := r.Tables["receipts"]
+	c.Rows -= len(bad)
+	c.Damaged += len(bad)
+	r.Tables["receipts"] = c
+	return err
+}
+
 // fillReceipts adds the receipts that only raw pages have: those that signed the entry that was kept.
 func (r *repairer) fillReceipts(ctx context.Context, w *writer) error {
 	for seq, texts := range r.proofs {
@@ -676,7 +711,7 @@ func (r *repairer) fillReceipts(ctx context.Context, w *writer) error {
 		}
 		for text := range texts {
 			var proof receipt.LogProof
-			if json.Unmarshal([]byte(text), &proof) != nil || proof.Checkpoint.JournalSeq != seq || !proof.Checkpoint.Covers(link) {
+			if unreadable([]byte(text)) != "" || json.Unmarshal([]byte(text), &proof) != nil || proof.Checkpoint.JournalSeq != seq || !proof.Checkpoint.Covers(link) {
 				continue
 			}
 			if _, err := w.conn.ExecContext(ctx, `INSERT INTO receipts (seq, proof) VALUES (?,?)`, int64(seq), text); err != nil {
