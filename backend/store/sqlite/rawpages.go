@@ -247,7 +247,7 @@ func (r *rawFile) cell(b []byte, at, frame, way int) (s salvaged, overflows, ok 
 	if !ok {
 		return s, false, false
 	}
-	var due uint64 = uint64(header)
+	due := uint64(header)
 	for _, t := range types {
 		due += serialSize(t)
 	}
