@@ -77,7 +77,8 @@ type App struct {
 	ready    chan struct{}
 	crash    string // see Crash
 
-	store *sqlite.Store
+	store   *sqlite.Store
+	checker *sqlite.Checker
 
 	receiptKeys *receiptkeys.Keys
 	audits      *receipt.Watch
@@ -291,6 +292,7 @@ func (a *App) jobs() map[string]func(context.Context) error {
 		"gatekeeper":  a.gate.Run,
 		"callers":     a.callers.Run,
 		"audits":      a.audits.Run,
+		"database":    a.checker.Run,
 		"outbox":      a.outbox.Run,
 		"retention":   a.retention.Run,
 		"updates":     a.watchUpdates,

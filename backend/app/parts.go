@@ -63,17 +63,19 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	if a.receiptKeys, err = receiptkeys.Open(a.Dir, time.Now); err != nil {
 		return err
 	}
-	if a.store, err = sqlite.Open(ctx, a.Dir, sqlite.Options{Key: a.receiptKeys.Current, Mirror: mirrorIn(a.Dir)}); err != nil {
+	if a.store, err = sqlite.Open(ctx, a.Dir, sqlite.Options{Key: a.receiptKeys.Current, Mirror: mirrorIn(a.Dir), Log: a.log}); err != nil {
 		return err
 	}
 	a.opens(a.store.Close)
 	if err := a.store.Mirror(ctx); err != nil {
 		return err
 	}
-	if err := a.store.CheckHead(ctx); err != nil { // the doctor says more; the operator can work
-		a.log.Error("the journal was changed by another program", "err", err)
+	lost, err := a.store.Losses(ctx)
+	for _, l := range lost {
+		a.log.Error("something that was acknowledged is missing in the database", "what", l.Text)
 	}
-	return nil
+	a.checker = a.store.NewChecker(a.log)
+	return err
 }
 
 // trouble is why nothing is stored any more, and a channel that is closed when that changes.

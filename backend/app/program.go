@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -23,6 +24,7 @@ import (
 	"deskbell/backend/queue/receipt"
 	"deskbell/backend/record/masking"
 	"deskbell/backend/store/backups"
+	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/keychain"
 	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/settings/gatefile"
@@ -56,24 +58,27 @@ func Program(version, built string, console fs.FS) cli.Program {
 		MCPProxy: serveProxy,
 		Sessions: terminalSessions{},
 		OpenAPI:  func() ([]byte, error) { return api.OpenAPI(version) },
-		Database: func(ctx context.Context, dir string) error {
-			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
-			if err != nil {
-				return err
+		Database: func(ctx context.Context, dir string) (lost []human.Sentence, err error) {
+			report, err := sqlite.Inspect(ctx, dir)
+			for _, l := range report.Unread {
+				lost = append(lost, l.Sentence)
 			}
-			return store.Close()
+			return lost, cmp.Or(err, report.Err())
+		},
+		Repair: func(ctx context.Context, dir string, replace bool) (cli.Repaired, error) {
+			claim, err := datadir.Take(dir, version)
+			if err != nil {
+				return nil, err
+			}
+			r, err := sqlite.RepairDatabase(ctx, dir, time.Now(), replace)
+			return r, errors.Join(err, claim.Release())
 		},
 		Audit: func(ctx context.Context, dir string) (receipt.Audit, error) {
 			keys, err := receiptkeys.Public(dir)
 			if err != nil {
 				return receipt.Audit{}, err
 			}
-			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
-			if err != nil {
-				return receipt.Audit{}, err
-			}
-			audit, err := store.Audit(ctx, receipt.TrustIn(keys))
-			return audit, errors.Join(err, store.Close())
+			return sqlite.AuditFile(ctx, dir, receipt.TrustIn(keys))
 		},
 		Newest:      newest(version),
 		Update:      updateCheck(version),

@@ -19,6 +19,8 @@ type Audit struct {
 
 	RemovedAt *time.Time `json:"removed_at,omitempty" doc:"When the last of them were removed."`
 
+	Gaps []AuditGap `json:"gaps,omitempty" doc:"What a repair of the database could not bring back, in order."`
+
 	Head      *Checkpoint `json:"head,omitempty" doc:"The log's head in the last receipt."`
 	SoundHead *Checkpoint `json:"sound_head,omitempty" doc:"The same of the last receipt that is as it was written: whoever kept a later one can show that it was removed or changed."`
 }
@@ -29,6 +31,14 @@ type AuditFinding struct {
 	Operation human.OperationID `json:"operation_id,omitempty"`
 	At        time.Time         `json:"at,omitzero" doc:"When it happened, as far as that can be read."`
 	human.Sentence
+}
+
+// An AuditGap is a run of entries that a repair of the database could not bring back. Link is that of the last of them.
+type AuditGap struct {
+	First uint64    `json:"first" doc:"The number of the first entry that is missing."`
+	Last  uint64    `json:"last"`
+	At    time.Time `json:"at" doc:"When the database was repaired."`
+	Link  Link      `json:"-"`
 }
 
 // Stored is one entry as a journal keeps it. Next is the link that it must have after another.
@@ -51,6 +61,7 @@ type Auditor struct {
 	log   Log
 	sound uint64      // receipts before the entry that is looked at
 	kept  *Checkpoint // the head in the last of them
+	skips bool        // receipts may be missing before the next: there was a gap
 	began bool        // since the first receipt, or the server's first key, every answer has one
 
 	removals map[human.OperationID]*removal // read lately
@@ -69,6 +80,15 @@ func NewAuditorAfter(trust Trust, last LogProof) *Auditor {
 		copy(a.link[:], sum)
 	}
 	return a
+}
+
+// Gap has the audit continue behind entries that a repair could not bring back, if they are what follows.
+func (a *Auditor) Gap(g AuditGap) {
+	if g.First != a.seq+1 {
+		return
+	}
+	a.seq, a.link, a.skips = g.Last, g.Link, true
+	a.audit.Gaps = append(a.audit.Gaps, g)
 }
 
 const maxFound = 100
@@ -151,7 +171,11 @@ func (a *Auditor) receipt(s Stored) {
 		}
 	}
 	head := proof.Checkpoint
+	skipped := a.skips && proof.LeafIndex >= a.log.size
+	a.skips = false
 	switch {
+	case skipped && head.JournalSeq == e.Seq && head.Covers(a.link[:]):
+		// Those between are missing with their entries.
 	case proof.LeafIndex != a.log.size:
 		a.found(e, human.Sayf("the receipt of entry %d is number %d of the log of receipts, and number %d is due: receipts were removed, added or reordered", e.Seq, proof.LeafIndex+1, a.log.size+1))
 	case head.PrevReceiptHash != "" && bare(head.PrevReceiptHash) != a.log.last:

@@ -183,6 +183,10 @@ const auditedAtOnce = 1000
 
 // audit shows an auditor the entries after one number up to another, as the disk has them.
 func (s *Store) audit(ctx context.Context, audit *receipt.Auditor, after, until uint64) error {
+	gaps, err := s.readGaps(ctx)
+	if err != nil {
+		return err
+	}
 	for {
 		n := 0
 		err := s.rows(ctx, selectChain+`WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, []any{int64(after), int64(until), auditedAtOnce}, func(rows *sql.Rows) error {
@@ -190,6 +194,10 @@ func (s *Store) audit(ctx context.Context, audit *receipt.Auditor, after, until 
 			c, err := r.scanChain(rows)
 			if err != nil {
 				return err
+			}
+			for len(gaps) > 0 && gaps[0].Last < r.entry.Seq {
+				audit.Gap(gaps[0])
+				gaps = gaps[1:]
 			}
 			n, after = n+1, r.entry.Seq
 			bad := r.decode()
@@ -210,12 +218,17 @@ func (s *Store) Audit(ctx context.Context, trust receipt.Trust) (receipt.Audit, 
 	if err := s.audit(ctx, audit, 0, math.MaxInt64); err != nil {
 		return receipt.Audit{}, s.fail(ctx, err)
 	}
-	var strays int
-	err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM receipts WHERE seq NOT IN (SELECT seq FROM journal)`).Scan(&strays)
+	strays, err := s.strays(ctx)
 	if err != nil {
 		return receipt.Audit{}, s.fail(ctx, err)
 	}
 	return audit.Done(head, strays), nil
+}
+
+// strays counts the receipts whose entries are missing, without those in gaps.
+func (s *Store) strays(ctx context.Context) (n int, err error) {
+	err = s.reads.QueryRowContext(ctx, `SELECT count(*) FROM receipts WHERE seq NOT IN (SELECT seq FROM journal) AND NOT EXISTS (SELECT 1 FROM gaps WHERE seq BETWEEN first AND last)`).Scan(&n)
+	return n, err
 }
 
 // Receipts of a Chain before and after its own, and how many entries are read for it at most.
@@ -305,6 +318,13 @@ func (s *Store) CheckHead(ctx context.Context) error {
 	})
 	if err != nil {
 		return s.fail(ctx, err)
+	}
+	gaps, err := s.readGaps(ctx)
+	if err != nil {
+		return s.fail(ctx, err)
+	}
+	if at == 2 && len(gaps) > 0 && gaps[len(gaps)-1].Last+1 == last.entry.Seq {
+		before = gaps[len(gaps)-1].Link
 	}
 	if at > 0 && (at == 2 || last.entry.Seq == 1) && last.links(before) != stored {
 		return human.Errorf(human.Internal, "the last entry of the journal (seq %d, operation %s) was changed; run `deskbell doctor`", last.entry.Seq, last.entry.ID)

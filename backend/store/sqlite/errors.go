@@ -20,11 +20,14 @@ func code(err error) int {
 
 func busy(err error) bool { return code(err) == codes.SQLITE_BUSY || code(err) == codes.SQLITE_LOCKED }
 
-// damaged says whether err is what SQLite says of a file that is not as it was written.
-func damaged(err error) bool {
+// damage says whether err is what SQLite says of a file that is not as it was written.
+func damage(err error) bool {
 	c := code(err)
-	return c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB || c == codes.SQLITE_IOERR
+	return c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB
 }
+
+// unread says whether err is what SQLite says of a file that it cannot read, or that is not as it was written.
+func unread(err error) bool { return damage(err) || code(err) == codes.SQLITE_IOERR }
 
 // storageError says in plain words what is wrong with the file and what to do about it. An error that
 // is a human.Error already, a canceled context, and nil are returned as they are.

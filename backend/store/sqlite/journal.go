@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/receipt"
 )
 
 // Append implements queue.Journal. It blocks until the group it became part of is on the disk. An event
@@ -53,7 +54,8 @@ type row struct {
 	details, context []byte // nil or not empty
 	kind             string // the event's type and time, as their columns have them
 	at               int64
-	leaf             string // of the receipt of an event that is being appended
+	leaf             string       // of the receipt of an event that is being appended
+	link             receipt.Link // of an event that was appended
 }
 
 func (r *row) bytes() int { return 256 + len(r.payload) + len(r.details) + len(r.context) }
@@ -189,8 +191,12 @@ func (s *Store) page(ctx context.Context, after, head uint64) ([]human.Entry, er
 	if page, ok := s.live.page(after, n); ok {
 		return page, nil
 	}
-	page, bytes := make([]human.Entry, 0, n), 0
-	err := s.rows(ctx, selectRows+`WHERE seq > ? ORDER BY seq LIMIT ?`, []any{after, n}, func(rows *sql.Rows) error {
+	gaps, err := s.readGaps(ctx)
+	if err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	page, bytes, next := make([]human.Entry, 0, n), 0, after+1
+	err = s.rows(ctx, selectRows+`WHERE seq > ? ORDER BY seq LIMIT ?`, []any{after, n}, func(rows *sql.Rows) error {
 		if bytes >= readBytes {
 			return errEnough
 		}
@@ -198,9 +204,10 @@ func (s *Store) page(ctx context.Context, after, head uint64) ([]human.Entry, er
 		if err := r.scan(rows); err != nil {
 			return err
 		}
-		if want := after + uint64(len(page)) + 1; r.entry.Seq != want {
-			return human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; restore a backup", s.file, want)
+		if want := next; r.entry.Seq != want && gaps.across(position{seq: want - 1}, r.entry.Seq).seq+1 != r.entry.Seq {
+			return human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; run `deskbell repair`, or restore a backup", s.file, want)
 		}
+		next = r.entry.Seq + 1
 		bytes += r.bytes()
 		page = append(page, r.entry)
 		return nil
@@ -209,7 +216,7 @@ func (s *Store) page(ctx context.Context, after, head uint64) ([]human.Entry, er
 		return nil, s.fail(ctx, err)
 	}
 	if len(page) == 0 {
-		return nil, human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; restore a backup", s.file, after+1)
+		return nil, human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; run `deskbell repair`, or restore a backup", s.file, after+1)
 	}
 	return page, nil
 }

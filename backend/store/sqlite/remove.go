@@ -76,6 +76,7 @@ func (s *Store) RemoveRequests(ctx context.Context, ids []human.OperationID, sin
 		}
 		w.live.forget()
 		w.live.publish(rows)
+		w.head.wrote(rows)
 		return w.unsecure(ctx)
 	})
 	if err != nil {
@@ -184,7 +185,7 @@ func (w *writer) removal(ctx context.Context, op human.Operation) (*human.Remova
 	removal := &human.Removal{Operation: stub}
 	sound := true
 	rows, err := w.conn.QueryContext(ctx, `SELECT seq, operation_id, version, payload, details, context, type, at, link,
-		(SELECT link FROM journal AS before WHERE before.seq = journal.seq - 1) FROM journal WHERE operation_id = ? ORDER BY version`, op.ID)
+		coalesce((SELECT link FROM journal AS before WHERE before.seq = journal.seq - 1), (SELECT link FROM gaps WHERE last = journal.seq - 1)) FROM journal WHERE operation_id = ? ORDER BY version`, op.ID)
 	if err != nil {
 		return nil, err
 	}

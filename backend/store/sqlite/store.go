@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -46,11 +47,15 @@ type Options struct {
 	// error keeps the change from being made.
 	Mirror func(Mirrored) error
 
+	// Log takes what concerns no one call; nil is none.
+	Log *slog.Logger
+
 	// For tests: less of everything reaches every branch.
 	narrow    int           // rows sorted at once; 0 is the constant narrow
 	partSize  int           // operations in a part of the search index; 0 is the constant partSize
 	searchFor time.Duration // how long one search looks; 0 is the constant searchTime
 	lateTexts int           // texts that the search index may lack; 0 is the constant lateTexts
+	unchecked bool          // opens what verify would not
 }
 
 // A Store is one open file. It is safe for concurrent use. One process at a time may append to the
@@ -72,6 +77,7 @@ type Store struct {
 	live   live
 	late   late
 	watch  watch
+	head   headFile
 }
 
 // readers is the number of connections that read side by side.
@@ -90,6 +96,15 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 }
 
 func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Store, err error) {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	var found Report
+	if !opts.unchecked {
+		if found, err = verify(ctx, dir, len(steps)); err != nil {
+			return nil, err
+		}
+	}
 	file, err := touch(dir)
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the data folder %s cannot be used (%s); check its permissions and its disk, or choose another folder",
@@ -100,6 +115,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.head.dir, s.head.log = filepath.Dir(file), opts.Log
 	s.live.init()
 	s.watch.changed, s.watch.suspect = make(chan struct{}), make(chan struct{}, 1)
 	s.queue.init()
@@ -125,7 +141,13 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if err := w.start(ctx, steps); err != nil {
 		return nil, errors.Join(err, w.disconnect())
 	}
+	if err := w.startHead(ctx); err != nil {
+		return nil, errors.Join(err, w.disconnect())
+	}
 	s.writer.Go(w.run)
+	if err := s.noteLoss(ctx, found.Lost); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if err := s.Recordings().indexOld(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -195,6 +217,7 @@ func address(file string, pragmas ...string) string {
 func (s *Store) Close() error {
 	s.queue.close()
 	s.writer.Wait()
+	s.head.close()
 	s.live.close()
 	return errors.Join(s.late.close(), s.closeFiles())
 }
@@ -222,7 +245,7 @@ func (s *Store) fail(ctx context.Context, err error) error {
 	case s.queue.isClosed():
 		return closedError()
 	}
-	if damaged(err) {
+	if unread(err) {
 		if stopped := s.stopped(); stopped != nil {
 			return stopped
 		}

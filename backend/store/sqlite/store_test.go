@@ -37,7 +37,7 @@ func TestModes(t *testing.T) {
 			t.Errorf("%s has mode %o, want %o", path, got, want)
 		}
 	}
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000", "application_id": fmt.Sprint(applicationID), "user_version": "15"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000", "application_id": fmt.Sprint(applicationID), "user_version": "16"} {
 		var got string
 		err := s.do(t.Context(), func(ctx context.Context, w *writer) error {
 			return w.conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(&got)
@@ -48,7 +48,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// The side files go when the last one closes, so that a copy of the one file is a copy of everything.
+// The side files go when the last one closes, so that a copy of the one file is a copy of everything; beside it is only what says where it ends.
 func TestCloseLeavesOneFile(t *testing.T) {
 	h := newHistory(t, Options{})
 	h.add("op_1", ring("x"))
@@ -57,7 +57,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(h.dir)
-	if err != nil || len(files) != 1 || files[0].Name() != FileName {
+	if err != nil || len(files) != 2 || files[0].Name() != FileName || files[1].Name() != HeadName {
 		t.Errorf("the folder has %v, %v", files, err)
 	}
 }
@@ -114,7 +114,7 @@ func TestOpenRefuses(t *testing.T) {
 				exec(t, dir, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = 99; CREATE TABLE x (y)`, applicationID))
 				return ""
 			},
-			human.Unavailable, []string{"newer Deskbell", "99", "knows 15"},
+			human.Unavailable, []string{"newer Deskbell", "99", "knows 16"},
 		},
 		"a folder under a file": {
 			func(t *testing.T, dir string) string { write(t, dir, ""); return FileName + "/data" },

@@ -29,12 +29,6 @@ const (
 	checkpointEvery = 20 * time.Second
 )
 
-// Sizes of SQLite's write-ahead log: its header, and what each page has before it.
-const (
-	logHeader   = 32
-	frameHeader = 24
-)
-
 // A Fault is what another program did to a file that is open.
 type Fault uint8
 
@@ -225,7 +219,7 @@ func (w *writer) lookAtMain(ctx context.Context) Fault {
 	// It grows with checkpoints, and shrinks only with one after VACUUM, to what SQLite has then, which only grows until the next
 	// VACUUM. SQLite comes first: between the two another process may write.
 	bytes, err := w.bytes(ctx)
-	if size < w.watch.least && (damaged(err) || err == nil && bytes == 0) {
+	if size < w.watch.least && (unread(err) || err == nil && bytes == 0) {
 		return Truncated // SQLite cannot even read how large it is
 	}
 	if err != nil {

@@ -33,4 +33,10 @@ func TestSecondOpenKeepsLock(t *testing.T) {
 	if !held() {
 		t.Error("the lock is gone")
 	}
+	if r, err := Inspect(t.Context(), h.dir); err != nil || r.File == "" { // the server's doctor
+		t.Fatal(r, err)
+	}
+	if !held() {
+		t.Error("the lock is gone after an inspection")
+	}
 }

@@ -353,6 +353,7 @@ func (w *writer) run() {
 		if err != nil {
 			err = storageError(err, w.file)
 		} else {
+			w.head.wrote(stored)
 			w.live.publish(stored)
 		}
 		// Those who wait by now, and those who may come back.
@@ -638,7 +639,7 @@ func (w *writer) insertEvents(ctx context.Context, r *request) error {
 		if n == 0 {
 			return errDamaged
 		}
-		w.tip.link = link
+		w.tip.link, row.link = link, link
 		if row.leaf != "" {
 			if err := w.seal(ctx, row); err != nil {
 				return err

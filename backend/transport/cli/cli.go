@@ -145,8 +145,12 @@ type Program struct {
 	Sessions Sessions
 	// OpenAPI returns the description of the API, in JSON.
 	OpenAPI func() ([]byte, error)
-	// Database opens the database of a data folder for writing, and closes it again.
-	Database func(ctx context.Context, dir string) error
+	// Database reads all of a data folder's database without changing it. Lost is what is missing since earlier and no operator has read;
+	// the error says what is damaged or missing now. A folder without a database is fine where none is due.
+	Database func(ctx context.Context, dir string) (lost []human.Sentence, err error)
+	// Repair makes a new database of what can be read in a data folder's, and puts it in its place if replace is set. It needs the
+	// folder's lock.
+	Repair func(ctx context.Context, dir string, replace bool) (Repaired, error)
 	// Audit reads the whole journal of a data folder and says what was changed in it.
 	Audit func(ctx context.Context, dir string) (receipt.Audit, error)
 	// ReceiptKeys are the public keys of a data folder that sign receipts, the newest last.
@@ -387,7 +391,7 @@ func (s *shell) root() *cobra.Command {
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(), s.phoneCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{
-			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.retentionCommand(), s.modelCommand(), s.webhookCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),
+			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.retentionCommand(), s.modelCommand(), s.webhookCommand(), s.configCommand(), s.doctorCommand(), s.repairCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

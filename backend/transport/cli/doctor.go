@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/receipt"
 	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/disk"
 	"deskbell/backend/store/settings"
@@ -38,7 +39,11 @@ func (s *shell) doctorCommand() *cobra.Command {
 				return err
 			}
 			place, err := s.place()
-			report := Examine(ctx, s.Program, Place{Dir: dir, Config: place.Config})
+			program := s.Program
+			// A large database takes longer to read than anything else may.
+			program.Database = func(_ context.Context, dir string) ([]human.Sentence, error) { return s.Database(c.Context(), dir) }
+			program.Audit = func(_ context.Context, dir string) (receipt.Audit, error) { return s.Audit(c.Context(), dir) }
+			report := Examine(ctx, program, Place{Dir: dir, Config: place.Config})
 			if err != nil {
 				report = slices.Insert(report, 1, human.Broken(human.Sayf("settings"), human.Sayf("%s", human.Inner{Err: err}), human.Sayf("correct that line of the file, or rename the file: every setting then has its default")))
 			}
@@ -103,8 +108,9 @@ func Examine(ctx context.Context, program Program, p Place) []human.Diagnosis {
 		report = append(report, human.Healthy(human.Sayf("settings"), fileState(p.Config.File())))
 	}
 	report = append(report, checkFolder(p.Dir), checkSpace(p.Dir), checkDatabase(ctx, program, p.Dir))
-	if report[len(report)-1].Status() == human.CheckOK {
-		report = append(report, checkJournal(ctx, program, p.Dir))
+	// Of a damaged database, the journal is of interest only where it can be read at all.
+	if journal, read := checkJournal(ctx, program, p.Dir); read || report[len(report)-1].Status() != human.CheckFail {
+		report = append(report, journal)
 	}
 	if p.Config != nil {
 		report = append(report, checkServer(ctx, p.Dir, p.Config.Settings().Server.Addr))
@@ -177,15 +183,25 @@ func checkSpace(dir string) human.Diagnosis {
 	return human.Healthy(name, human.Sayf("%d MB are free", free>>20))
 }
 
-// checkJournal reads the whole journal: was an answer changed or removed?
-func checkJournal(ctx context.Context, program Program, dir string) human.Diagnosis {
+// checkJournal reads the whole journal: was an answer changed or removed? read is false where there is none that can be read.
+func checkJournal(ctx context.Context, program Program, dir string) (_ human.Diagnosis, read bool) {
 	name := human.Sayf("journal")
 	if _, err := os.Stat(filepath.Join(dir, datadir.Database)); errors.Is(err, os.ErrNotExist) {
-		return human.Healthy(name, human.Sayf("not there yet"))
+		return human.Healthy(name, human.Sayf("not there yet")), false
 	}
 	audit, err := program.Audit(ctx, dir)
 	if err != nil {
-		return human.Broken(name, human.Sayf("it cannot be read: %s", human.Inner{Err: err}), human.Sayf("quit Deskbell, keep a copy of the data folder, and restore a backup of it"))
+		return human.Broken(name, human.Sayf("it cannot be read: %s", human.Inner{Err: err}), human.Sayf("quit Deskbell, keep a copy of the data folder, and restore a backup of it")), false
+	}
+	return journalSays(name, audit), true
+}
+
+// journalSays says what an audit found.
+func journalSays(name human.Sentence, audit receipt.Audit) human.Diagnosis {
+	if n := len(audit.Gaps); len(audit.Found) == 0 && n > 0 {
+		last := audit.Gaps[n-1]
+		return human.Limited(name, human.Sayf("%d entries and %d receipts are as they were written; between them are %d gaps, the last from entry %d to %d, which the repair on %s could not bring back",
+			audit.Entries, audit.Receipts, n, last.First, last.Last, last.At.Format(time.DateOnly)), human.Sayf("a backup from before the damage may have what is missing"))
 	}
 	if len(audit.Found) == 0 {
 		if audit.Removed > 0 {
@@ -232,11 +248,15 @@ func intact[N int | int64 | uint64](entries, receipts N) human.Sentence {
 
 func checkDatabase(ctx context.Context, program Program, dir string) human.Diagnosis {
 	name, path := human.Sayf("database"), filepath.Join(dir, datadir.Database)
+	lost, err := program.Database(ctx, dir)
+	if err != nil {
+		return human.Broken(name, human.Sayf("%s", human.Inner{Err: err}), human.Sayf("quit Deskbell, then run `deskbell repair`, which changes nothing before you say so, or restore a backup"))
+	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return human.Healthy(name, human.Sayf("%s (not there yet; the first start makes it)", path))
 	}
-	if err := program.Database(ctx, dir); err != nil {
-		return human.Broken(name, human.Sayf("%s", human.Inner{Err: err}), human.Sayf("quit Deskbell, keep a copy of %s, and restore a backup of the data folder; without one, a start without that file begins with an empty inbox", path))
+	if len(lost) > 0 {
+		return human.Limited(name, lost[len(lost)-1], human.Sayf("the database is whole without it; restore a backup if you have a newer one"))
 	}
 	return human.Healthy(name, human.Sayf("%s", path))
 }

@@ -28,7 +28,7 @@ func badly() Program {
 	trouble := human.Errorf(human.Internal, "it does not work")
 	return Program{
 		Version:       "1.0",
-		Database:      func(context.Context, string) error { return trouble },
+		Database:      func(context.Context, string) ([]human.Sentence, error) { return nil, trouble },
 		Audit:         func(context.Context, string) (receipt.Audit, error) { return receipt.Audit{}, trouble },
 		Notifications: func(context.Context) Notifications { return Notifications{} },
 		Model:         func(Place) (Model, error) { return Model{Name: "m", Host: "h", Key: noKey{}}, nil },
@@ -81,7 +81,7 @@ func worst(t *testing.T) map[string][]human.Diagnosis {
 	}
 	noFolder := filepath.Join(dir, datadir.Database, "below a file")
 	changed, readable := badly(), badly()
-	changed.Database = func(context.Context, string) error { return nil }
+	changed.Database = func(context.Context, string) ([]human.Sentence, error) { return nil, nil }
 	changed.Audit = func(context.Context, string) (receipt.Audit, error) {
 		return receipt.Audit{Found: []receipt.AuditFinding{{Sentence: human.Sentence{Text: "entry 3 was changed"}}}}, nil
 	}

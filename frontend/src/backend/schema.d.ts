@@ -3270,6 +3270,8 @@ export interface components {
             entries: number;
             /** @description What was changed, removed or added, in order; at most 100. */
             found: components["schemas"]["AuditFinding"][];
+            /** @description What a repair of the database could not bring back, in order. */
+            gaps?: components["schemas"]["AuditGap"][];
             /** @description The log's head in the last receipt. */
             head?: components["schemas"]["Checkpoint"];
             /**
@@ -3317,6 +3319,20 @@ export interface components {
             seq?: number;
             /** @description In English. */
             text: string;
+        };
+        AuditGap: {
+            /**
+             * Format: date-time
+             * @description When the database was repaired.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description The number of the first entry that is missing.
+             */
+            first: number;
+            /** Format: int64 */
+            last: number;
         };
         Backup: {
             /** Format: date-time */
