@@ -200,8 +200,8 @@ func (s *Service) sweep() error {
 	})
 }
 
-// surplus are the backups that are not kept: the last of each of so many days, weeks and months with backups is kept, and the newest
-// of all.
+// surplus are the backups that are not kept: the last of each of so many days, weeks and months with backups is kept, and all that
+// were made within a day of the newest.
 func surplus(times map[string]time.Time, days, weeks, months int) (ids []string) {
 	newest := make([]string, 0, len(times))
 	for id := range times {
@@ -214,8 +214,8 @@ func surplus(times map[string]time.Time, days, weeks, months int) (ids []string)
 		return strings.Compare(b, a)
 	})
 	keep := map[string]bool{}
-	for i, id := range newest {
-		keep[id] = i == 0
+	for _, id := range newest {
+		keep[id] = times[newest[0]].Sub(times[id]) < 24*time.Hour
 	}
 	for _, rule := range []struct {
 		most int

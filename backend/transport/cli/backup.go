@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -194,4 +195,39 @@ func (s *shell) verifyArchive(ctx context.Context, folder string, args []string)
 		s.printf("%s is complete: %d operations, %s, %s.\n", visible(a.ID), a.Database.Operations, files(a.Files), size(a.Bytes))
 		return nil
 	})
+}
+
+// lateArchive is how old the last good backup may be before the doctor warns.
+const lateArchive = 3 * 24 * time.Hour
+
+// checkArchives is about the last good backup.
+func checkArchives(ctx context.Context, program Program, p Place) []human.Diagnosis {
+	if program.Archives == nil {
+		return nil
+	}
+	name := human.Sayf("backups")
+	all, done, err := program.Archives(ctx, p, "", ToRead)
+	var st human.ArchiveState
+	if err == nil {
+		st, err = all.State()
+		err = errors.Join(err, done())
+	}
+	fix := human.Sayf("run `deskbell backup`; it says what is wrong")
+	switch {
+	case err != nil:
+		return []human.Diagnosis{human.Limited(name, human.Sayf("%s", human.Inner{Err: err}), fix)}
+	case st.Problem != "":
+		return []human.Diagnosis{human.Limited(name, human.Sayf("%s", st.Problem), fix)}
+	case st.Last.IsZero() && !st.Daily:
+		return []human.Diagnosis{human.Limited(name, human.Sayf("there is none, and backup.daily is off"), fix)}
+	case st.Last.IsZero():
+		return []human.Diagnosis{human.Healthy(name, human.Sayf("there is none yet; Deskbell makes the first when it has run for an hour"))}
+	case time.Since(st.Last) > lateArchive:
+		return []human.Diagnosis{human.Limited(name, human.Sayf("the last good one is of %s, in %s", local(st.Last), st.Folder), fix)}
+	}
+	d := human.Healthy(name, human.Sayf("the last good one is of %s, in %s", local(st.Last), st.Folder))
+	if st.SameDisk {
+		d = d.Hint(human.Sayf("this folder is on the same disk as the data; set backup.folder to one on another disk"))
+	}
+	return []human.Diagnosis{d}
 }

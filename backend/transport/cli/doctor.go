@@ -107,6 +107,7 @@ func Examine(ctx context.Context, program Program, p Place) []human.Diagnosis {
 		report = append(report, checkJournal(ctx, program, p.Dir))
 	}
 	if p.Config != nil {
+		report = append(report, checkArchives(ctx, program, p)...)
 		report = append(report, checkServer(ctx, p.Dir, p.Config.Settings().Server.Addr))
 	}
 	report = append(report, checkDisplay())
