@@ -230,7 +230,7 @@ func reason(err error) error {
 // itself for some weeks only, the backups, and the recorded browser's profile, which is the browser's own to write.
 var left = []string{
 	databaseName, "lock", "server.json", "deskbell.sock", "deskbell.log", "deskbell.log.1", "deskbell.head", "updates.json", stateName, defaultName,
-	"backups", "browser", "restore.json", restoreStage,
+	"backups", "browser", "crashes", restoreNote, restoreStage,
 }
 
 // leaves says whether a backup leaves out a path of the data folder.

@@ -23,11 +23,12 @@ type (
 		Folder string `query:"folder" doc:"Another folder of backups than that of the settings: an absolute path."`
 	}
 	archiveInput struct {
-		archiveFolder
-		ID string `path:"id" doc:"The backup's id."`
+		Folder string `query:"folder" doc:"Another folder of backups than that of the settings: an absolute path."`
+		ID     string `path:"id" doc:"The backup's id."`
 	}
 	archiveRestore struct {
-		archiveInput
+		Folder string `query:"folder" doc:"Another folder of backups than that of the settings: an absolute path."`
+		ID     string `path:"id" doc:"The backup's id."`
 		payload[ArchiveOperations]
 	}
 )
@@ -37,17 +38,17 @@ type ArchiveOperations struct {
 	Operations []human.OperationID `json:"operations" minItems:"1" maxItems:"1000"`
 }
 
-func (s *Server) archivesIn(f archiveFolder) (Archives, error) {
-	if f.Folder != "" && !filepath.IsAbs(f.Folder) {
-		return nil, human.Errorf(human.Invalid, "%q is not an absolute path; begin it at the root, or with ~/", f.Folder)
+func (s *Server) archivesIn(folder string) (Archives, error) {
+	if folder != "" && !filepath.IsAbs(folder) {
+		return nil, human.Errorf(human.Invalid, "%q is not an absolute path; begin it at the root, or with ~/", folder)
 	}
-	return s.deps.Archives(f.Folder), nil
+	return s.deps.Archives(folder), nil
 }
 
 func (s *Server) archives(c catalogue) {
 	add(c, route{http.MethodGet, "/api/archives", "listArchives", "Backups of Deskbell's data, the newest first, and what comes next", operators, 0},
 		func(_ context.Context, _ *exchange, in *archiveFolder) (*answer[*human.ArchiveState], error) {
-			all, err := s.archivesIn(*in)
+			all, err := s.archivesIn(in.Folder)
 			if err != nil {
 				return nil, err
 			}
@@ -56,7 +57,7 @@ func (s *Server) archives(c catalogue) {
 		})
 	add(c, route{http.MethodPost, "/api/archives", "makeArchive", "Make a backup of Deskbell's data now; the answer comes when it is made and verified", operators, 0},
 		func(ctx context.Context, _ *exchange, in *archiveFolder) (*answer[*human.Archive], error) {
-			all, err := s.archivesIn(*in)
+			all, err := s.archivesIn(in.Folder)
 			if err != nil {
 				return nil, err
 			}
@@ -65,7 +66,7 @@ func (s *Server) archives(c catalogue) {
 		})
 	add(c, route{http.MethodGet, "/api/archives/{id}", "getArchive", "A backup, and how it differs from today's database", operators, 0},
 		func(ctx context.Context, _ *exchange, in *archiveInput) (*answer[*human.ArchiveDifference], error) {
-			all, err := s.archivesIn(in.archiveFolder)
+			all, err := s.archivesIn(in.Folder)
 			if err != nil {
 				return nil, err
 			}
@@ -74,7 +75,7 @@ func (s *Server) archives(c catalogue) {
 		})
 	add(c, route{http.MethodPost, "/api/archives/{id}/verify", "verifyArchive", "Read all of a backup and compare it with what was written", operators, 0},
 		func(ctx context.Context, _ *exchange, in *archiveInput) (*answer[*human.Archive], error) {
-			all, err := s.archivesIn(in.archiveFolder)
+			all, err := s.archivesIn(in.Folder)
 			if err != nil {
 				return nil, err
 			}
@@ -83,7 +84,7 @@ func (s *Server) archives(c catalogue) {
 		})
 	add(c, route{http.MethodPost, "/api/archives/{id}/restore", "restoreArchive", "Restore operations that today's database does not have; nothing is overwritten", operators, 0},
 		func(ctx context.Context, x *exchange, in *archiveRestore) (*answer[*human.ArchiveRestored], error) {
-			all, err := s.archivesIn(in.archiveFolder)
+			all, err := s.archivesIn(in.Folder)
 			if err != nil {
 				return nil, err
 			}
@@ -93,7 +94,7 @@ func (s *Server) archives(c catalogue) {
 		})
 	add(c, route{http.MethodDelete, "/api/archives/{id}", "deleteArchive", "Delete a backup, and the files that no other one has", operators, 0},
 		func(_ context.Context, x *exchange, in *archiveInput) (*answer[*human.ArchiveState], error) {
-			all, err := s.archivesIn(in.archiveFolder)
+			all, err := s.archivesIn(in.Folder)
 			if err != nil {
 				return nil, err
 			}

@@ -8500,7 +8500,10 @@ export interface operations {
     };
     getArchive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
             header?: never;
             path: {
                 /** @description The backup's id. */
@@ -8532,7 +8535,10 @@ export interface operations {
     };
     deleteArchive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
             header?: never;
             path: {
                 /** @description The backup's id. */
@@ -8564,9 +8570,15 @@ export interface operations {
     };
     restoreArchive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
             header?: never;
-            path?: never;
+            path: {
+                /** @description The backup's id. */
+                id: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -8597,7 +8609,10 @@ export interface operations {
     };
     verifyArchive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
             header?: never;
             path: {
                 /** @description The backup's id. */
