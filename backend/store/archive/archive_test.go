@@ -236,6 +236,14 @@ func TestUnchangedFilesAreStoredOnce(t *testing.T) {
 	if filesNow != files+1 || more-bytes > 100 || second.ID == first.ID || second.Files != first.Files+2 {
 		t.Errorf("%d more files of %d bytes for one that is new; %+v", filesNow-files, more-bytes, second)
 	}
+	shas := func(id string) string {
+		_, files, err := s.read(id)
+		must(t, err)
+		return files[slices.IndexFunc(files, func(f file) bool { return f.Path == "config.toml" })].SHA256
+	}
+	if shas(first.ID) != shas(second.ID) {
+		t.Error("a file that did not change, by its size and time, was read again")
+	}
 	// Deleting the first leaves what the second has.
 	must(t, s.Delete(first.ID))
 	if _, err := s.Verify(t.Context(), second.ID); err != nil {
