@@ -432,7 +432,7 @@ func TestThinning(t *testing.T) {
 	}
 }
 
-// An operation that today's database lost comes back with its recording and its file, also while others are rung; what is there, or
+// An operation that today's database lost comes back with its recording and its file, also while others come; what is there, or
 // was never in the backup, does not.
 func TestSingleOperations(t *testing.T) {
 	dir := t.TempDir()

@@ -75,7 +75,7 @@ func (s *Service) Restore(ctx context.Context, id string, ids []human.OperationI
 		if err != nil {
 			return r, err
 		}
-		prefixes := map[string]bool{}
+		prefixes, paths := map[string]bool{}, []string(nil)
 		for _, rec := range recordings {
 			prefixes["recordings/"+string(rec)] = true
 		}
@@ -95,7 +95,11 @@ func (s *Service) Restore(ctx context.Context, id string, ids []human.OperationI
 			}
 			if put {
 				r.Files++
+				paths = append(paths, f.Path)
 			}
+		}
+		if err := syncFolders(s.o.Dir, paths); err != nil {
+			return r, s.notRestored(err)
 		}
 		if err := s.o.Journal.Import(ctx, c, op, s.o.Now()); err != nil {
 			return r, err
@@ -121,7 +125,7 @@ func (s *Service) notRestored(err error) error {
 	return human.Wrap(human.Internal, err, "nothing was restored into %s: %v; check the disk's space and the folder's permissions", s.o.Dir, err)
 }
 
-// put writes a file of a backup where none is, with its time. It returns false where there is one.
+// put writes a file of a backup where none is, with its time. It returns false where there is one. Syncing the folder is the caller's.
 func (s *Service) put(ctx context.Context, f file, to string) (bool, error) {
 	if !filepath.IsLocal(filepath.FromSlash(f.Path)) || leaves(f.Path) {
 		return false, human.Errorf(human.Internal, "the backup names the file %.200q, which is none of the data folder's; use another backup", f.Path)
@@ -139,10 +143,24 @@ func (s *Service) put(ctx context.Context, f file, to string) (bool, error) {
 	if err := unpackTo(ctx, s.object(f.SHA256), part, f.SHA256); err != nil {
 		return false, errors.Join(err, os.Remove(part))
 	}
-	if err := errors.Join(os.Chtimes(part, f.At, f.At), os.Rename(part, to)); err != nil {
-		return false, err
+	return true, errors.Join(os.Chtimes(part, f.At, f.At), os.Rename(part, to))
+}
+
+// syncFolders makes the names of files durable.
+func syncFolders(dir string, paths []string) error {
+	synced := map[string]bool{}
+	for _, path := range paths {
+		for folder := filepath.Dir(filepath.Join(dir, filepath.FromSlash(path))); !synced[folder]; folder = filepath.Dir(folder) {
+			synced[folder] = true
+			if err := disk.SyncFolder(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			if folder == dir {
+				break
+			}
+		}
 	}
-	return true, disk.SyncFolder(filepath.Dir(to))
+	return nil
 }
 
 // RestoreAll puts the database and all files of a backup in the place of today's, which it moves to a folder of their own in the data
@@ -208,12 +226,14 @@ func (s *Service) stage(ctx context.Context, m manifest, files []file, stage str
 	if err := s.unpackDatabase(ctx, filepath.Join(s.folder(), m.ID), m, filepath.Join(stage, databaseName)); err != nil {
 		return err
 	}
+	paths := []string{databaseName}
 	for _, f := range files {
 		if _, err := s.put(ctx, f, filepath.Join(stage, filepath.FromSlash(f.Path))); err != nil {
 			return err
 		}
+		paths = append(paths, f.Path)
 	}
-	return disk.SyncFolder(stage)
+	return errors.Join(syncFolders(stage, paths), disk.SyncFolder(s.o.Dir))
 }
 
 // Finish finishes a restore of everything that was interrupted, and says whether there was one. The caller holds the data folder's
@@ -243,10 +263,16 @@ func finish(dir string, r restore) error {
 		for empty := filepath.Dir(from); empty != dir && os.Remove(empty) == nil; empty = filepath.Dir(empty) { // one with files in it stays
 		}
 	}
+	if err := errors.Join(syncFolders(filepath.Join(dir, r.Before), r.Old), syncFolders(dir, r.Old)); err != nil {
+		return err
+	}
 	for _, path := range r.New {
 		if err := move(filepath.Join(dir, restoreStage, filepath.FromSlash(path)), filepath.Join(dir, filepath.FromSlash(path))); err != nil {
 			return err
 		}
+	}
+	if err := syncFolders(dir, r.New); err != nil {
+		return err
 	}
 	if r.Owner != "" {
 		var st state
@@ -261,7 +287,7 @@ func finish(dir string, r restore) error {
 	return errors.Join(disk.SyncFolder(dir), os.Remove(filepath.Join(dir, restoreNote)), os.RemoveAll(filepath.Join(dir, restoreStage)))
 }
 
-// move renames a file to where none is. It does nothing where that was done before.
+// move renames a file to where none is. It does nothing where that was done before. Syncing the folders is the caller's.
 func move(from, to string) error {
 	if exists(to) || !exists(from) {
 		return nil
@@ -269,8 +295,5 @@ func move(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	return disk.SyncFolder(filepath.Dir(to))
+	return os.Rename(from, to)
 }
