@@ -392,6 +392,9 @@ func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
 // deleteParts deletes what backups that were interrupted left in the folder.
 func deleteParts(folder string) error {
 	entries, err := os.ReadDir(folder)
+	if gone := os.Remove(newObject(folder)); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
 	for _, e := range entries {
 		if id, is := strings.CutSuffix(e.Name(), partEnd); is && idPattern.MatchString(id) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(folder, e.Name())))
@@ -522,6 +525,9 @@ func (s *Service) copyFiles(ctx context.Context, m *manifest) ([]file, error) {
 	return files, errors.Join(err, disk.SyncFolder(filepath.Join(s.folder(), objectsName)))
 }
 
+// newObject is where the contents of a file are while they are written.
+func newObject(folder string) string { return filepath.Join(folder, objectsName, "new"+partEnd) }
+
 // object is where the contents of a file are.
 func (s *Service) object(sha string) string {
 	return filepath.Join(s.folder(), objectsName, (sha + "00")[:2], sha+".zst")
@@ -534,12 +540,10 @@ func (s *Service) store(ctx context.Context, path string, at time.Time) (f file,
 		return f, 0, err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	part := filepath.Join(s.folder(), objectsName, "new"+partEnd)
-	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return f, 0, err
-	}
+	part := newObject(s.folder())
 	packed, err := pack(ctx, part, in)
 	if err != nil {
+		_ = os.Remove(part) // it may be what fills the disk, and the first error is the one that counts
 		return f, 0, err
 	}
 	f = file{Path: path, Size: packed.Size, At: at, SHA256: packed.SHA256, Packed: packed.Packed}

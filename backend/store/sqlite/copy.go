@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	codes "modernc.org/sqlite/lib"
+
 	"deskbell/backend/human"
 )
 
@@ -26,7 +28,9 @@ func (s *Store) CopyTo(ctx context.Context, to string) error {
 	if err != nil {
 		return s.fail(ctx, err)
 	}
-	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, to)
+	if _, err = db.ExecContext(ctx, `VACUUM INTO ?`, to); code(err) == codes.SQLITE_FULL {
+		err = storageError(err, to)
+	}
 	return s.fail(ctx, errors.Join(err, db.Close()))
 }
 
