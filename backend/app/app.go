@@ -41,6 +41,7 @@ import (
 	"deskbell/backend/record/masking"
 	"deskbell/backend/record/retention"
 	"deskbell/backend/record/term"
+	"deskbell/backend/store/archive"
 	"deskbell/backend/store/attachments"
 	"deskbell/backend/store/backups"
 	"deskbell/backend/store/casts"
@@ -106,6 +107,7 @@ type App struct {
 	finished  *sinks.Log
 	outbox    *outbox.Service
 	retention *retention.Service
+	archives  *archive.Service
 
 	samples *cli.Samples
 	api     *api.Server
@@ -134,6 +136,9 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 		return nil, err
 	}
 	a.opens(a.claim.Release)
+	if err = a.finishRestore(); err != nil {
+		return nil, err
+	}
 	log, file, err := datadir.OpenLog(c.Dir, c.Errors)
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the log in %s cannot be written; check the folder's permissions", c.Dir)
@@ -176,6 +181,7 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 	a.openPlans()
 	a.openOutbox()
 	a.openRetention()
+	a.openArchives()
 	if err = a.openStepUp(ctx); err != nil {
 		return nil, err
 	}
@@ -295,6 +301,7 @@ func (a *App) jobs() map[string]func(context.Context) error {
 		"database":    a.checker.Run,
 		"outbox":      a.outbox.Run,
 		"retention":   a.retention.Run,
+		"archives":    a.archives.Run,
 		"updates":     a.watchUpdates,
 		"backups":     func(ctx context.Context) error { a.backups.Run(ctx, a.log); return nil },
 		"attachments": func(ctx context.Context) error { return a.attachments.Run(ctx, a.queue.Names, a.log) },

@@ -50,8 +50,9 @@ func Program(version, built string, console fs.FS) cli.Program {
 			}
 			return a, nil
 		},
-		Keys:    keysIn,
-		Backups: func(dir string) cli.Backups { return backups.New(dir, time.Now, nil, nil) },
+		Keys:     keysIn,
+		Backups:  func(dir string) cli.Backups { return backups.New(dir, time.Now, nil, nil) },
+		Archives: archivesAway(version),
 		ServeMCP: func(ctx context.Context, s cli.MCP, in io.Reader, out io.Writer) error {
 			return mcp.ServeRemote(ctx, s.Find, s.Key, in, out, mcp.Options{Version: version, Permission: s.Permission, Patience: s.Patience, Knowledge: s.Knowledge})
 		},

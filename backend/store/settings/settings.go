@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -261,6 +262,14 @@ func checkFolder(v any) error {
 		return nil
 	}
 	return checkFolders([]string{v.(string)})
+}
+
+// checkClock takes a time of day.
+func checkClock(v any) error {
+	if _, err := time.Parse("15:04", v.(string)); err != nil {
+		return human.Errorf(human.Invalid, "it must be a time of day such as 03:00")
+	}
+	return nil
 }
 
 // checkWebhook takes an address without anything secret in it: https, or http on this machine.

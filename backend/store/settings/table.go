@@ -25,6 +25,17 @@ type Settings struct {
 	Phone         Phone
 	Sinks         Sinks
 	Retention     Retention
+	Backup        Backup
+}
+
+// Backup are the settings of backups of Deskbell's data.
+type Backup struct {
+	Daily  bool
+	At     string // 15:04
+	Folder string // "": in the data folder
+	Days   int
+	Weeks  int
+	Months int
 }
 
 // Retention are the settings of removing what is old or too much; 0 is never.
@@ -444,6 +455,38 @@ var Table = []Setting{
 		Key: "retention.max_megabytes", Default: 0, Min: 0, Max: 10_000_000, Unit: "megabytes",
 		Doc:  "Remove the oldest while recordings and attached files take more: pictures, what terminals printed and files first, then recordings. 0: no limit.",
 		bind: func(s *Settings) any { return &s.Retention.MaxMegabytes },
+	},
+	{
+		Key: "backup.daily", Default: true,
+		Doc:  "Make a backup of Deskbell's data each day.",
+		bind: func(s *Settings) any { return &s.Backup.Daily },
+	},
+	{
+		Key: "backup.at", Default: "03:00",
+		Doc:   "When the daily backup is made, as HH:MM. One that was missed is made as soon as Deskbell runs.",
+		check: checkClock,
+		bind:  func(s *Settings) any { return &s.Backup.At },
+	},
+	{
+		Key: "backup.folder", Default: "",
+		Doc:   "The folder for backups, best on another disk. Empty: the folder archive in the data folder.",
+		check: checkFolder,
+		bind:  func(s *Settings) any { return &s.Backup.Folder },
+	},
+	{
+		Key: "backup.days", Default: 7, Min: 0, Max: 3660, Unit: "days",
+		Doc:  "Keep the last backup of each of so many days.",
+		bind: func(s *Settings) any { return &s.Backup.Days },
+	},
+	{
+		Key: "backup.weeks", Default: 4, Min: 0, Max: 520, Unit: "weeks",
+		Doc:  "Keep the last backup of each of so many weeks.",
+		bind: func(s *Settings) any { return &s.Backup.Weeks },
+	},
+	{
+		Key: "backup.months", Default: 6, Min: 0, Max: 120, Unit: "months",
+		Doc:  "Keep the last backup of each of so many months.",
+		bind: func(s *Settings) any { return &s.Backup.Months },
 	},
 	{
 		Key: "sinks.knowledge", Default: true, Restart: true,

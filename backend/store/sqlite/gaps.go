@@ -34,3 +34,9 @@ func (s *Store) readGaps(ctx context.Context) (all gaps, err error) {
 	})
 	return all, err
 }
+
+// missing is how many entries are in gaps.
+func (s *Store) missing(ctx context.Context) (n uint64, err error) {
+	err = s.reads.QueryRowContext(ctx, `SELECT coalesce(sum(last - first + 1), 0) FROM gaps`).Scan(&n)
+	return n, err
+}

@@ -209,6 +209,12 @@ func (w *worked) repair() Repair {
 	if report, err := Inspect(ctx, w.dir); err != nil || !report.Whole() {
 		w.Errorf("after a repair the doctor finds %v, %v", report.text().Text, err)
 	}
+	if d, err := InspectCopy(ctx, filepath.Join(w.dir, FileName)); err != nil || d.Entries != r.Entries { // as a backup of it is checked
+		w.Errorf("a copy of a repaired database has %d entries, the repair %d, %v", d.Entries, r.Entries, err)
+	}
+	if _, err := checkCopy(ctx, filepath.Join(w.dir, FileName), audit.Head); err != nil { // as what is rescued is
+		w.Errorf("what is rescued of a repaired database: %v", err)
+	}
 	return r
 }
 

@@ -80,6 +80,9 @@ type Store struct {
 	head   headFile
 }
 
+// existing is an option of a connection that must not make a new file where the one of a store was deleted.
+const existing = "&mode=rw"
+
 // readers is the number of connections that read side by side.
 const readers = 8
 
@@ -124,8 +127,6 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 			err = errors.Join(err, s.closeFiles())
 		}
 	}()
-	// A connection that is made later must not make a new file where this one was deleted.
-	const existing = "&mode=rw"
 	if s.writes, err = connectTo(address(file,
 		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-65536)", "temp_store(MEMORY)",
 		// The database file is at most so many pages (4 MB) behind the write-ahead log.

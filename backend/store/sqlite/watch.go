@@ -425,7 +425,8 @@ func checkCopy(ctx context.Context, file string, head uint64) (_ *Rescue, err er
 	}
 	r := &Rescue{}
 	var entries uint64
-	err = db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM operations), (SELECT count(*) FROM journal), (SELECT coalesce(max(seq), 0) FROM journal)`).
+	err = db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM operations), (SELECT count(*) FROM journal) + (SELECT coalesce(sum(last - first + 1), 0) FROM gaps),
+		(SELECT coalesce(max(seq), 0) FROM journal)`).
 		Scan(&r.Operations, &entries, &r.Head)
 	if err == nil && (entries != r.Head || r.Head < head) {
 		err = fmt.Errorf("events are missing: %d can be read, up to %d, of %d", entries, r.Head, head)

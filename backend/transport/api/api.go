@@ -73,6 +73,7 @@ type Deps struct {
 	Outbox    Outbox
 	Views     Views
 	Retention Retention
+	Archives  func(folder string) Archives // of the folder in the settings, or another
 	Phones    *Phones
 	Callers   *callers.Service // nil: whoever has an operator's token may use it
 	MCP       http.Handler     // at /mcp; its requests carry an agent's key, and ActorOf knows whose

@@ -49,6 +49,7 @@ func full(d *Deps, _ *queue.Options) {
 	d.Phones = &Phones{Store: phones.New(os.TempDir(), time.Now), Door: func() (bool, string) { return false, "" }, Set: func(bool) error { return nil }}
 	d.Sample = func(context.Context) error { return nil }
 	d.Retention = off{}
+	d.Archives = func(string) Archives { return noArchives{} }
 	var err error
 	if d.StepUp, err = stepup.New(context.Background(), stepup.Deps{Vault: new(memory), Now: time.Now, Log: slog.New(slog.DiscardHandler)}); err != nil {
 		panic(err)
@@ -69,6 +70,24 @@ func (off) Preview(context.Context) (retention.Removal, error) {
 	return retention.Removal{Off: true, Items: []retention.RemovalItem{}}, nil
 }
 func (o off) Remove(ctx context.Context) (retention.Removal, error) { return o.Preview(ctx) }
+
+// noArchives are no backups.
+type noArchives struct{}
+
+func (noArchives) State() (human.ArchiveState, error) {
+	return human.ArchiveState{Archives: []human.Archive{}}, nil
+}
+func (noArchives) Make(context.Context, string) (human.Archive, error) { return human.Archive{}, nil }
+func (noArchives) Show(context.Context, string) (d human.ArchiveDifference, err error) {
+	return d, human.Errorf(human.NotFound, "no backup")
+}
+func (noArchives) Verify(context.Context, string) (a human.Archive, err error) {
+	return a, human.Errorf(human.NotFound, "no backup")
+}
+func (noArchives) Restore(context.Context, string, []human.OperationID) (r human.ArchiveRestored, err error) {
+	return r, human.Errorf(human.NotFound, "no backup")
+}
+func (noArchives) Delete(string) error { return human.Errorf(human.NotFound, "no backup") }
 
 func TestEveryCallByRole(t *testing.T) {
 	h := openFixture(t, full)
@@ -132,6 +151,12 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/statistics", nil, nil, 401, 403, 403, 200},
 		{"GET /api/retention/preview", nil, nil, 401, 403, 403, 200},
 		{"POST /api/retention/run", nil, nil, 401, 403, 403, 200},
+		{"GET /api/archives", nil, nil, 401, 403, 403, 200},
+		{"POST /api/archives", nil, nil, 401, 403, 403, 200},
+		{"GET /api/archives/{id}", text("/api/archives/none"), nil, 401, 403, 403, 404},
+		{"DELETE /api/archives/{id}", text("/api/archives/none"), nil, 401, 403, 403, 404},
+		{"POST /api/archives/{id}/verify", text("/api/archives/none/verify"), nil, 401, 403, 403, 404},
+		{"POST /api/archives/{id}/restore", text("/api/archives/none/restore"), text(`{"operations":["op_1"]}`), 401, 403, 403, 404},
 		{"GET /api/human/operations/{id}", func() string { return "/api/human/operations/" + fresh() }, nil, 401, 200, 404, 200},
 		{"GET /api/human/operations/{id}/events", func() string { return "/api/human/operations/" + fresh() + "/events" }, nil, 401, 200, 404, 200},
 		{"GET /api/human/operations/{id}/evidence", found(""), nil, 401, 200, 404, 200},

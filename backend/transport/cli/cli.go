@@ -135,6 +135,9 @@ type Program struct {
 	Keys func(ctx context.Context, dir string) (Keys, error)
 	// Backups are the copies of a data folder that were made before calls ran.
 	Backups func(dir string) Backups
+	// Archives opens the backups of a data folder's data, in a folder or, with "", that of the settings. Where more than ToRead is needed,
+	// it holds the data folder until done; a Conflict error says who has it.
+	Archives func(ctx context.Context, p Place, folder string, needs ArchiveNeeds) (all Archives, done func() error, err error)
 	// ServeMCP speaks MCP with one client on in and out until in or ctx ends. It writes nothing else to out.
 	// find tells where the server is now, for when it has moved.
 	ServeMCP func(ctx context.Context, s MCP, in io.Reader, out io.Writer) error
@@ -391,7 +394,7 @@ func (s *shell) root() *cobra.Command {
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(), s.phoneCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{
-			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.retentionCommand(), s.modelCommand(), s.webhookCommand(), s.configCommand(), s.doctorCommand(), s.repairCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),
+			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupCommand(), s.restoreCommand(), s.backupsCommand(), s.retentionCommand(), s.modelCommand(), s.webhookCommand(), s.configCommand(), s.doctorCommand(), s.repairCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

@@ -113,6 +113,7 @@ func Examine(ctx context.Context, program Program, p Place) []human.Diagnosis {
 		report = append(report, journal)
 	}
 	if p.Config != nil {
+		report = append(report, checkArchives(ctx, program, p)...)
 		report = append(report, checkServer(ctx, p.Dir, p.Config.Settings().Server.Addr))
 	}
 	report = append(report, checkDisplay())

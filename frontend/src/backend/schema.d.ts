@@ -312,6 +312,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/archives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Backups of Deskbell's data, the newest first, and what comes next
+         * @description For: operator.
+         */
+        get: operations["listArchives"];
+        put?: never;
+        /**
+         * Make a backup of Deskbell's data now; the answer comes when it is made and verified
+         * @description For: operator.
+         */
+        post: operations["makeArchive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/archives/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A backup, and how it differs from today's database
+         * @description For: operator.
+         */
+        get: operations["getArchive"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a backup, and the files that no other one has
+         * @description For: operator.
+         */
+        delete: operations["deleteArchive"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/archives/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore operations that today's database does not have; nothing is overwritten
+         * @description For: operator.
+         */
+        post: operations["restoreArchive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/archives/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read all of a backup and compare it with what was written
+         * @description For: operator.
+         */
+        post: operations["verifyArchive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/attachments": {
         parameters: {
             query?: never;
@@ -3195,6 +3283,138 @@ export interface components {
             rollback_plan?: unknown;
         } & {
             [key: string]: unknown;
+        };
+        Archive: {
+            /** @description When it was made, as its folder is called. */
+            archive_id: string;
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int64
+             * @description What the database and the files take once they are restored.
+             */
+            bytes: number;
+            database: components["schemas"]["ArchivedDatabase"];
+            /**
+             * Format: int64
+             * @description How many there are besides the database.
+             */
+            files: number;
+            /**
+             * Format: int64
+             * @description Of the backup itself. A Deskbell that knows only older ones does not restore it.
+             */
+            format: number;
+            /**
+             * Format: int64
+             * @description What it added to the folder: files that an older backup has as well are stored once.
+             */
+            new_bytes: number;
+            /** @description What is wrong with it; then it cannot be restored, and the rest says nothing. */
+            problem?: string;
+            /**
+             * Format: date-time
+             * @description When the database was opened from the backup and found to be complete, and each new file was read back.
+             */
+            verified_at: string;
+            /** @description Of the Deskbell that made it. */
+            version: string;
+            /** @enum {string} */
+            why: "daily" | "asked";
+        };
+        ArchiveDifference: {
+            archive: components["schemas"]["Archive"];
+            /**
+             * Format: int64
+             * @description Operations that both have, and that went on since.
+             */
+            changed: number;
+            /** @description Operations that the backup has and today's database does not, the newest first; at most 1000. They can be restored one by one. */
+            missing: components["schemas"]["ArchivedOperation"][];
+            /**
+             * Format: int64
+             * @description How many are missing besides these.
+             */
+            more: number;
+            /**
+             * Format: int64
+             * @description Operations that only today's database has. Restoring everything sets them aside.
+             */
+            newer: number;
+            /** @description Why today's database could not be compared. */
+            problem?: string;
+        };
+        ArchiveOperations: {
+            operations: string[];
+        };
+        ArchiveRestored: {
+            /** Format: int64 */
+            files: number;
+            /** @description The folder that has what was there before. */
+            kept?: string;
+            operations: string[];
+        };
+        ArchiveState: {
+            /** @description The newest first. */
+            archives: components["schemas"]["Archive"][];
+            daily: boolean;
+            /**
+             * Format: int64
+             * @description How many bytes of it were looked at so far.
+             */
+            done_bytes: number;
+            folder: string;
+            /**
+             * Format: date-time
+             * @description When the last good one was made.
+             */
+            last_at?: string;
+            /**
+             * Format: date-time
+             * @description When the next daily one is made.
+             */
+            next_at?: string;
+            /** @description Why the last attempt failed, or why the folder cannot be used. */
+            problem?: string;
+            /** @description One is being made. */
+            running: boolean;
+            /** @description The folder is on the same disk as the data: a disk that breaks takes both. */
+            same_disk: boolean;
+            /**
+             * Format: int64
+             * @description Of about how many.
+             */
+            total_bytes: number;
+        };
+        ArchivedDatabase: {
+            /** Format: int64 */
+            entries: number;
+            /**
+             * Format: int64
+             * @description Of the database. An older one is upgraded at the next start.
+             */
+            format: number;
+            /**
+             * Format: int64
+             * @description The number of the last entry of the journal.
+             */
+            head: number;
+            /** @description Where the journal's chain ends, in hexadecimal. */
+            link: string;
+            /** Format: int64 */
+            operations: number;
+            /** Format: int64 */
+            recordings: number;
+        };
+        ArchivedOperation: {
+            /** @enum {string} */
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+            agent_id: string;
+            /** Format: date-time */
+            created_at: string;
+            description: string;
+            operation_id: string;
+            state: string;
         };
         Attachment: {
             attachment_id: string;
@@ -8224,6 +8444,214 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listArchives: {
+        parameters: {
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    makeArchive: {
+        parameters: {
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Archive"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getArchive: {
+        parameters: {
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The backup's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveDifference"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteArchive: {
+        parameters: {
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The backup's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restoreArchive: {
+        parameters: {
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The backup's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArchiveOperations"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveRestored"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verifyArchive: {
+        parameters: {
+            query?: {
+                /** @description Another folder of backups than that of the settings: an absolute path. */
+                folder?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The backup's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Archive"];
+                };
             };
             /** @description An error; nothing was changed. */
             default: {

@@ -57,6 +57,17 @@ const parts: Part[] = [
     },
   },
   {
+    title: m.part_backup,
+    settings: {
+      'backup.daily': { name: m.name_backup_daily, doc: m.doc_backup_daily },
+      'backup.at': { name: m.name_backup_at, doc: m.doc_backup_at },
+      'backup.folder': { name: m.name_backup_folder, doc: m.doc_backup_folder },
+      'backup.days': { name: m.name_backup_days, doc: m.doc_backup_days },
+      'backup.weeks': { name: m.name_backup_weeks, doc: m.doc_backup_weeks },
+      'backup.months': { name: m.name_backup_months, doc: m.doc_backup_months },
+    },
+  },
+  {
     title: m.part_sinks,
     settings: {
       'sinks.knowledge': { name: m.name_sinks_knowledge, doc: m.doc_sinks_knowledge },
