@@ -140,6 +140,9 @@ func taken(t testing.TB, dir string) (bytes int64, files int) {
 }
 
 func data(t testing.TB, dir string) {
+	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{}) // first: files without a database are a loss
+	must(t, err)
+	must(t, store.Close())
 	for i := range 20 {
 		write(t, filepath.Join(dir, "recordings", "rec_1", "pictures", fmt.Sprintf("%064d", i)), strings.Repeat(fmt.Sprint(i), 5000))
 	}
@@ -453,6 +456,8 @@ func TestSingleOperations(t *testing.T) {
 	for _, lost := range []string{databaseName, "recordings", "attachments"} {
 		must(t, os.RemoveAll(filepath.Join(dir, lost)))
 	}
+	_, err = sqlite.RepairDatabase(ctx, dir, time.Now(), true) // without it, Deskbell does not start
+	must(t, err)
 	now := open(t, dir)
 	ring(t, now, "op_2")
 	s := service(dir, now, nil)

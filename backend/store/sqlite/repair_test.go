@@ -41,6 +41,20 @@ func work(t testing.TB, n int, killed bool) *worked {
 	w := &worked{TB: t, dir: t.TempDir(), entries: map[uint64]string{}, removed: "op_0", secret: "the words that were removed"}
 	h := &history{TB: t, dir: w.dir, versions: map[human.OperationID]uint64{}}
 	h.open(signing)
+	ctx := context.Background()
+	reader, err := h.reads.BeginTx(ctx, nil) // while it reads, the log keeps all that follows
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none int
+	if err := reader.QueryRowContext(ctx, `SELECT count(*) FROM journal`).Scan(&none); err != nil {
+		t.Fatal(err)
+	}
+	if !killed {
+		if err := reader.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i := range n {
 		id := human.OperationID(fmt.Sprintf("op_%d", i))
 		text := fmt.Sprintf("please look at %d", i)
@@ -58,7 +72,6 @@ func work(t testing.TB, n int, killed bool) *worked {
 			w.remove(h)
 		}
 	}
-	ctx := context.Background()
 	if _, err := h.AddKey(ctx, "bot", false); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +92,7 @@ func work(t testing.TB, n int, killed bool) *worked {
 	}
 	to := t.TempDir()
 	w.copyTo(to)
-	if err := h.Close(); err != nil {
+	if err := errors.Join(reader.Rollback(), h.Close()); err != nil {
 		t.Fatal(err)
 	}
 	w.dir = to
@@ -209,10 +222,10 @@ func (w *worked) repair() Repair {
 	if report, err := Inspect(ctx, w.dir); err != nil || !report.Whole() {
 		w.Errorf("after a repair the doctor finds %v, %v", report.text().Text, err)
 	}
-	if d, err := InspectCopy(ctx, filepath.Join(w.dir, FileName)); err != nil || d.Entries != r.Entries { // as a backup of it is checked
+	if d, err := InspectCopy(ctx, filepath.Join(w.dir, FileName)); err != nil || uint64(d.Entries) != r.Entries { // as a backup of it is checked
 		w.Errorf("a copy of a repaired database has %d entries, the repair %d, %v", d.Entries, r.Entries, err)
 	}
-	if _, err := checkCopy(ctx, filepath.Join(w.dir, FileName), audit.Head); err != nil { // as what is rescued is
+	if _, err := checkCopy(ctx, filepath.Join(w.dir, FileName), 0); err != nil { // as what is rescued is
 		w.Errorf("what is rescued of a repaired database: %v", err)
 	}
 	return r

@@ -136,6 +136,9 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if s.reads, err = connectTo(address(file, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)")+existing, readers); err != nil {
 		return nil, err
 	}
+	if err = s.opened(); err != nil {
+		return nil, err
+	}
 	w := &writer{Store: s, cache: &recent.Cache[human.OperationID, *folded]{},
 		parts:   parts{name: "search", used: `SELECT count(*) FROM operations WHERE n >= ? AND n <= (SELECT indexed FROM projected)`, size: cmp.Or(opts.partSize, partSize)},
 		decided: parts{name: "decided", used: `SELECT count(*) FROM decisions WHERE n >= ?`, size: cmp.Or(opts.partSize, partSize)}}
@@ -231,7 +234,7 @@ func (s *Store) closeFiles() error {
 			errs = append(errs, db.Close())
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.closed())...)
 }
 
 func closedError() error { return human.Errorf(human.Unavailable, "Deskbell is shutting down") }
