@@ -110,7 +110,7 @@ func sizeOf(op human.Operation) int {
 		size += len(m.Text)
 	}
 	for _, d := range op.Drafts {
-		size += len(d.Answer.HumanInput)
+		size += len(d.HumanInput)
 	}
 	return size
 }
