@@ -128,12 +128,12 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 		}
 	}()
 	if s.writes, err = connectTo(address(file,
-		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-65536)", "temp_store(MEMORY)",
+		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-16384)", "temp_store(MEMORY)",
 		// The database file is at most so many pages (4 MB) behind the write-ahead log.
 		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)")+existing, 1); err != nil {
 		return nil, err
 	}
-	if s.reads, err = connectTo(address(file, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)")+existing, readers); err != nil {
+	if s.reads, err = connectTo(address(file, "busy_timeout(5000)", "query_only(ON)", "cache_size(-4096)", "temp_store(MEMORY)")+existing, readers); err != nil {
 		return nil, err
 	}
 	if err = s.opened(); err != nil {
