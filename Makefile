@@ -18,7 +18,7 @@ FULL     =
 SHORT    = $(if $(FULL),,-short)
 KILLS    = $(if $(FULL),50,10)
 # How many seeds of faults, and how many of them `make soak` tries. The numbers in limits.json are for 12.
-SEEDS    = 12
+SEEDS    = $(if $(FULL),12,3)
 FAULTS  ?= 100
 FUZZTIME ?= $(if $(FULL),60s,10s)
 export FUZZTIME
@@ -91,7 +91,7 @@ test: ## set up what is missing and run the tests; stops at the first failure
 	@$(STAGE) window                $(MAKE) window
 	@$(STAGE) wayland               $(MAKE) wayland
 	# Neither the kills nor what mostly waits, under Wine or for packages, has anything to fear from a busy machine.
-	@$(STAGE) crash+wine+fuzz+installers $(MAKE) -j3 -O crash wine fuzz $(INSTALLER_TESTS)
+	@$(STAGE) crash+faults+wine+fuzz+installers $(MAKE) -j3 -O crash faults wine fuzz $(INSTALLER_TESTS)
 	@$(STAGE) end
 
 test-all: ## the same, with what takes too long for every change

@@ -74,6 +74,17 @@ func Program(version, built string, console fs.FS) cli.Program {
 			r, err := sqlite.RepairDatabase(ctx, dir, time.Now(), replace)
 			return r, errors.Join(err, claim.Release())
 		},
+		ReadLosses: func(ctx context.Context, dir string) error {
+			claim, err := datadir.Take(dir, version)
+			if err != nil {
+				return err
+			}
+			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+			if err == nil {
+				err = errors.Join(store.ReadLosses(ctx), store.Close())
+			}
+			return errors.Join(err, claim.Release())
+		},
 		Audit: func(ctx context.Context, dir string) (receipt.Audit, error) {
 			keys, err := receiptkeys.Public(dir)
 			if err != nil {

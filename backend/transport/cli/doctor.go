@@ -257,7 +257,7 @@ func checkDatabase(ctx context.Context, program Program, dir string) human.Diagn
 		return human.Healthy(name, human.Sayf("%s (not there yet; the first start makes it)", path))
 	}
 	if len(lost) > 0 {
-		return human.Limited(name, lost[len(lost)-1], human.Sayf("the database is whole without it; restore a backup if you have a newer one"))
+		return human.Limited(name, lost[len(lost)-1], human.Sayf("the database is whole without it; restore a backup if you have a newer one, else stop Deskbell and run `deskbell repair --noted`, so that this is not said again"))
 	}
 	return human.Healthy(name, human.Sayf("%s", path))
 }

@@ -13,7 +13,7 @@ type Repaired interface {
 }
 
 func (s *shell) repairCommand() *cobra.Command {
-	yes := false
+	var yes, read bool
 	c := &cobra.Command{
 		Use:   "repair",
 		Short: "Save what can be read of a damaged database",
@@ -25,6 +25,9 @@ func (s *shell) repairCommand() *cobra.Command {
 			dir, err := s.dir()
 			if err != nil {
 				return err
+			}
+			if read {
+				return s.ReadLosses(c.Context(), dir)
 			}
 			repaired, err := s.Repair(c.Context(), dir, yes)
 			if err != nil {
@@ -46,6 +49,8 @@ func (s *shell) repairCommand() *cobra.Command {
 	}
 	s.settingFlags(c)
 	s.jsonFlag(c, "print the report as one line of JSON")
+	c.Flags().BoolVar(&read, "noted", false, "note that you read what doctor says is missing; repair nothing")
 	c.Flags().BoolVar(&yes, "yes", false, "put the repaired database in place")
+	c.MarkFlagsMutuallyExclusive("noted", "yes")
 	return c
 }

@@ -5,7 +5,6 @@ package faults
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -129,18 +128,31 @@ var saved = regexp.MustCompile(`safe in (\S+\.rescued-\S+) \(operations`)
 func (j *judgement) rescue(f folder) error {
 	for _, w := range j.words {
 		found := saved.FindStringSubmatch(w)
-		if found == nil {
+		if found == nil || !exists(found[1]) { // hidden by the disk that is back, with the database on it
 			continue
 		}
 		aside := filepath.Join(filepath.Dir(f.path), "aside")
 		err := os.MkdirAll(aside, 0o700)
 		for _, name := range []string{main, wal, main + "-shm"} {
-			if gone := os.Rename(filepath.Join(f.path, name), filepath.Join(aside, name)); !errors.Is(gone, fs.ErrNotExist) {
-				err = errors.Join(err, gone)
+			if from := filepath.Join(f.path, name); exists(from) {
+				err = errors.Join(err, move(from, filepath.Join(aside, name)))
 			}
 		}
 		j.repaired = "the saved file was put in place"
-		return errors.Join(err, os.Rename(found[1], filepath.Join(f.path, main)))
+		return errors.Join(err, move(found[1], filepath.Join(f.path, main)))
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// move moves a file as a person does, also to another file system.
+func move(from, to string) error {
+	if said, err := exec.Command("mv", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, said)
 	}
 	return nil
 }
