@@ -1,9 +1,7 @@
 package app
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -21,10 +19,8 @@ import (
 	"deskbell/backend/platform/processes"
 	"deskbell/backend/platform/sealed"
 	"deskbell/backend/platform/window"
-	"deskbell/backend/queue/receipt"
 	"deskbell/backend/record/masking"
 	"deskbell/backend/store/backups"
-	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/keychain"
 	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/settings/gatefile"
@@ -56,42 +52,13 @@ func Program(version, built string, console fs.FS) cli.Program {
 		ServeMCP: func(ctx context.Context, s cli.MCP, in io.Reader, out io.Writer) error {
 			return mcp.ServeRemote(ctx, s.Find, s.Key, in, out, mcp.Options{Version: version, Permission: s.Permission, Patience: s.Patience, Knowledge: s.Knowledge})
 		},
-		MCPProxy: serveProxy,
-		Sessions: terminalSessions{},
-		OpenAPI:  func() ([]byte, error) { return api.OpenAPI(version) },
-		Database: func(ctx context.Context, dir string) (lost []human.Sentence, err error) {
-			report, err := sqlite.Inspect(ctx, dir)
-			for _, l := range report.Unread {
-				lost = append(lost, l.Sentence)
-			}
-			return lost, cmp.Or(err, report.Err())
-		},
-		Repair: func(ctx context.Context, dir string, replace bool) (cli.Repaired, error) {
-			claim, err := datadir.Take(dir, version)
-			if err != nil {
-				return nil, err
-			}
-			r, err := sqlite.RepairDatabase(ctx, dir, time.Now(), replace)
-			return r, errors.Join(err, claim.Release())
-		},
-		ReadLosses: func(ctx context.Context, dir string) error {
-			claim, err := datadir.Take(dir, version)
-			if err != nil {
-				return err
-			}
-			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
-			if err == nil {
-				err = errors.Join(store.ReadLosses(ctx), store.Close())
-			}
-			return errors.Join(err, claim.Release())
-		},
-		Audit: func(ctx context.Context, dir string) (receipt.Audit, error) {
-			keys, err := receiptkeys.Public(dir)
-			if err != nil {
-				return receipt.Audit{}, err
-			}
-			return sqlite.AuditFile(ctx, dir, receipt.TrustIn(keys))
-		},
+		MCPProxy:    serveProxy,
+		Sessions:    terminalSessions{},
+		OpenAPI:     func() ([]byte, error) { return api.OpenAPI(version) },
+		Database:    inspected,
+		Repair:      repair(version),
+		ReadLosses:  readLosses(version),
+		Audit:       audited,
 		Newest:      newest(version),
 		Update:      updateCheck(version),
 		ReceiptKeys: receiptkeys.Public,
