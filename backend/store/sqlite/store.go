@@ -221,7 +221,6 @@ func address(file string, pragmas ...string) string {
 func (s *Store) Close() error {
 	s.queue.close()
 	s.writer.Wait()
-	s.head.close()
 	s.live.close()
 	return errors.Join(s.late.close(), s.closeFiles())
 }

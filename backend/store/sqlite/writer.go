@@ -378,6 +378,7 @@ func (w *writer) run() {
 	}
 	// What a broken connection says on closing was said to those whose writes it broke.
 	_ = w.disconnect()
+	w.head.close()
 }
 
 func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer) error, bare bool) error {
