@@ -307,6 +307,6 @@ crash: setup-test
 
 # The report begins with the table of verdicts, which ends with an empty line.
 faults: build
-	@rm -f build/.stamps/faults.md
+	@mkdir -p build/.stamps && rm -f build/.stamps/faults.md
 	DESKBELL_FAULTS_SEEDS=$(SEEDS) DESKBELL_FAULTS_REPORT="$(CURDIR)/build/.stamps/faults.md" $(GO_TEST),faults -count 1 -timeout 0 ./build/e2e/faults/; \
 	status=$$?; [ ! -f build/.stamps/faults.md ] || sed '/^$$/q' build/.stamps/faults.md; exit $$status
