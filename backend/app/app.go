@@ -78,8 +78,7 @@ type App struct {
 	ready    chan struct{}
 	crash    string // see Crash
 
-	store   *sqlite.Store
-	checker *sqlite.Checker
+	store *sqlite.Store
 
 	receiptKeys *receiptkeys.Keys
 	audits      *receipt.Watch
@@ -298,7 +297,7 @@ func (a *App) jobs() map[string]func(context.Context) error {
 		"gatekeeper":  a.gate.Run,
 		"callers":     a.callers.Run,
 		"audits":      a.audits.Run,
-		"database":    a.checker.Run,
+		"database":    a.checkDatabase,
 		"outbox":      a.outbox.Run,
 		"retention":   a.retention.Run,
 		"archives":    a.archives.Run,

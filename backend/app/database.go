@@ -58,3 +58,12 @@ func readLosses(version string) func(context.Context, string) error {
 		return errors.Join(err, claim.Release())
 	}
 }
+
+// checkDatabase reads the pages of the whole database once; what it finds is in the log.
+func (a *App) checkDatabase(ctx context.Context) error {
+	r, err := a.store.CheckPages(ctx)
+	if len(r.Found) > 0 {
+		a.log.Error("the database is damaged; run `deskbell doctor`", "first", r.Found[0].Text, "problems", len(r.Found)+r.More)
+	}
+	return err
+}

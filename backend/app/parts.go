@@ -74,7 +74,6 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	for _, l := range lost {
 		a.log.Error("something that was acknowledged is missing in the database", "what", l.Text)
 	}
-	a.checker = a.store.NewChecker(a.log)
 	return err
 }
 

@@ -5,10 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"slices"
-	"sync"
-	"time"
 
 	"deskbell/backend/human"
 )
@@ -67,56 +64,10 @@ func (s *Store) ReadLosses(ctx context.Context) error {
 	return s.change(ctx, `DELETE FROM meta WHERE key = ?`, lossesKey)
 }
 
-// A Checker reads the whole database once, in the background. Its methods are safe for concurrent use.
-type Checker struct {
-	store *Store
-	log   *slog.Logger
-
-	mu     sync.Mutex
-	report Report
-	done   float64
-	at     time.Time
-}
-
-// NewChecker makes one that has read nothing yet.
-func (s *Store) NewChecker(log *slog.Logger) *Checker {
-	return &Checker{store: s, log: log, report: Report{File: s.file}}
-}
-
-// Run reads the pages of every table, and then each entry of the journal. It returns nil; what it finds is in Report and in the log.
-func (c *Checker) Run(ctx context.Context) error {
-	r := Report{File: c.store.file}
-	err := c.store.checkPages(ctx, &r, c.progress)
-	if err == nil {
-		err = c.store.checkChain(ctx, &r)
-	}
-	if damage(err) {
-		r.found(human.Sayf("SQLite says: %s", sqliteSays(err)))
-	} else if err != nil {
-		if ctx.Err() == nil {
-			c.log.Error("the database could not be checked", "err", err)
-		}
-		return nil
-	}
-	if len(r.Found) > 0 {
-		c.log.Error("the database is damaged; run `deskbell doctor`", "first", r.Found[0].Text, "problems", len(r.Found)+r.More)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.report, c.done, c.at = r, 1, c.store.now().UTC()
-	return nil
-}
-
-// progress notes how much was read; the journal is read after the tables, once more.
-func (c *Checker) progress(part float64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.done = part * 0.7
-}
-
-// Report is what was found, and how much was read, from 0 to 1; at is the zero time before all was.
-func (c *Checker) Report() (r Report, done float64, at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.report, c.done, c.at
+// CheckPages reads every page of the database. It blocks for as long as that takes, and holds nothing up. The chain of the journal is the
+// audit's.
+func (s *Store) CheckPages(ctx context.Context) (Report, error) {
+	r := Report{File: s.file}
+	err := s.checkPages(ctx, &r)
+	return r, s.fail(ctx, err)
 }

@@ -157,9 +157,12 @@ func verifyFiles(dir string) (r Report, head Head, hasHead bool, err error) {
 		r.File = file
 		lost := head.lost(position{})
 		r.Lost = &lost
-		if missing {
+		switch rescued, _ := filepath.Glob(file + ".rescued-*Z"); {
+		case missing && len(rescued) > 0:
+			r.found(human.Sayf("the file is missing. %s was saved when it was deleted or replaced while Deskbell ran: move that to %s, without a %[2]s-wal beside it", rescued[len(rescued)-1], file))
+		case missing:
 			r.found(human.Sayf("the file is missing, although Deskbell has worked in this folder (%s is there)", sign))
-		} else {
+		default:
 			r.found(human.Sayf("the file is empty, although Deskbell has worked in this folder (%s is there)", sign))
 		}
 		if head.Seq == 0 {
@@ -406,7 +409,7 @@ func unreadable(text []byte) string {
 
 // afterLoss reads all of a database that has lost its end: only one that is whole otherwise can be started.
 func (s *Store) afterLoss(ctx context.Context, r *Report) error {
-	if err := s.checkPages(ctx, r, func(float64) {}); err != nil {
+	if err := s.checkPages(ctx, r); err != nil {
 		return err
 	}
 	if r.Lost.First == 0 {
@@ -481,8 +484,8 @@ func inLog(file string, after, until uint64) int {
 	return len(seqs)
 }
 
-// checkPages has SQLite read every page of every table. done is called with the part that is read, from 0 to 1.
-func (s *Store) checkPages(ctx context.Context, r *Report, done func(float64)) error {
+// checkPages has SQLite read every page of every table.
+func (s *Store) checkPages(ctx context.Context, r *Report) error {
 	var tables []string
 	err := s.built(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0`, nil, func(rows *sql.Rows) error {
 		var name string
@@ -493,14 +496,13 @@ func (s *Store) checkPages(ctx context.Context, r *Report, done func(float64)) e
 	if err != nil {
 		return err
 	}
-	for i, name := range tables {
+	for _, name := range tables {
 		err := s.built(ctx, `PRAGMA quick_check('`+strings.ReplaceAll(name, "'", "''")+`')`, nil, func(rows *sql.Rows) error { return r.checked(rows) })
 		if damage(err) {
 			r.found(human.Sayf("SQLite says: %s", sqliteSays(err)))
 		} else if err != nil {
 			return err
 		}
-		done(float64(i+1) / float64(len(tables)))
 	}
 	return nil
 }

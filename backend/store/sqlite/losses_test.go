@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Damage in a page that no start reads is found by the check that follows it.
+func TestAllPagesAreChecked(t *testing.T) {
+	closed := work(t, 60, false)
+	info, err := os.Stat(filepath.Join(closed.dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := 0
+	for page := int64(2); page <= info.Size()/4096; page++ {
+		w := closed.copied(t)
+		w.change(FileName, func(b []byte) []byte { clear(b[(page-1)*4096 : page*4096]); return b })
+		s, err := Open(t.Context(), w.dir, signing)
+		if err != nil {
+			continue // found at once
+		}
+		r, err := s.CheckPages(t.Context())
+		if err != nil {
+			t.Errorf("page %d: %v", page, err)
+		}
+		if len(r.Found) > 0 {
+			later++
+		}
+		if err := s.Close(); err != nil {
+			t.Logf("page %d: %v", page, err)
+		}
+	}
+	if later < 10 {
+		t.Errorf("the check found damage in %d pages", later)
+	}
+	s, err := Open(t.Context(), closed.dir, signing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.CheckPages(t.Context()); err != nil || !r.Whole() {
+		t.Errorf("a database that is whole: %+v, %v", r.Found, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A start without the database says where its rescued copy is, and works once that is in its place.
+func TestAStartNamesTheRescuedCopy(t *testing.T) {
+	w := work(t, 5, false)
+	file := filepath.Join(w.dir, FileName)
+	rescued := file + ".rescued-20260102T030405Z"
+	if err := os.Rename(file, rescued); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), w.dir, signing); err == nil || !strings.Contains(err.Error(), "move that to "+file) || !strings.Contains(err.Error(), rescued) {
+		t.Errorf("a start without its database: %v", err)
+	}
+	if err := os.Rename(rescued, file); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), w.dir, signing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.wantEntries(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
