@@ -134,9 +134,7 @@ func (q *Queue) load(ctx context.Context, id human.OperationID) (human.Operation
 	defer q.mu.Unlock()
 	// Since it was read it may have changed, or ended.
 	if s, is := q.open[id]; is && s.version <= op.Version {
-		if newer, ok := q.whole.Get(id); !ok || newer.Version < op.Version {
-			q.whole.Put(id, op, sizeOf(op))
-		}
+		q.whole.Put(id, op, sizeOf(op))
 		if s.words == 0 {
 			s.words = wordsOf(op.Request())
 			q.open[id] = s

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"deskbell/backend/human"
@@ -102,5 +103,60 @@ func TestAStartWithManyOpen(t *testing.T) {
 	}
 	if err := q.Withdraw(context.Background(), bot.Name, "the agent is gone"); err != nil || q.Pending() != 0 {
 		t.Errorf("%d wait after all were withdrawn, %v", q.Pending(), err)
+	}
+}
+
+// slowly is a journal whose next look at an operation ends when it is let.
+type slowly struct {
+	queue.Journal
+	slow      atomic.Bool
+	read, let chan struct{}
+}
+
+func (j *slowly) Operation(ctx context.Context, id human.OperationID) ([]human.Entry, error) {
+	entries, err := j.Journal.Operation(ctx, id)
+	if j.slow.CompareAndSwap(true, false) {
+		close(j.read)
+		<-j.let
+	}
+	return entries, err
+}
+
+// What was read of an operation before it changed does not take the place of what it is since.
+func TestALateReadChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	first := queue.New(store, store, queue.Options{})
+	op := ring(t, first, request(bot, "Which tone?"))
+	j := &slowly{Journal: store, read: make(chan struct{}), let: make(chan struct{})}
+	q := queue.New(j, store, queue.Options{})
+	if err := q.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	j.slow.Store(true)
+	done := make(chan error)
+	go func() {
+		_, err := q.Get(context.Background(), mei, op.ID)
+		done <- err
+	}()
+	<-j.read
+	claimed, err := q.Claim(t.Context(), mei, op.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(j.let)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if now, err := q.Get(t.Context(), mei, op.ID); err != nil || now.Version != claimed.Version || now.State != human.Claimed {
+		t.Errorf("after a late read it is at version %d, %s, %v; it was claimed at version %d", now.Version, now.State, err, claimed.Version)
 	}
 }
