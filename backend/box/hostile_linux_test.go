@@ -354,6 +354,14 @@ func nothingLeft(t *testing.T, b *Box) {
 	_ = b
 }
 
+// A signal, as of a child that ended, interrupts a fork that the kernel asks about; not all shells try it again.
+func TestNoForkIsInterrupted(t *testing.T) {
+	b := boxed(t, project(t), "i=0; while [ $i -lt 1000 ]; do true | true | true; i=$((i+1)); done")
+	if e, said := runs(t, b); e.Code != 0 {
+		t.Errorf("%+v %s", e, said)
+	}
+}
+
 func TestADaemonEndsWithTheCommand(t *testing.T) {
 	root := project(t)
 	b := boxed(t, root, `(trap '' HUP TERM; setsid sh -c 'while :; do echo x >> grows; done' > /dev/null 2>&1 &) ; exit 3`)

@@ -29,6 +29,7 @@ const (
 	beginning       = time.Minute      // for bubblewrap to make the box
 	maxFiles        = 2_000_000        // in the copy
 	ownMemory       = uint64(64 << 20) // of bubblewrap, in the control group
+	ownThreads      = 16               // of bubblewrap and of the entrant
 )
 
 // A run is one of a command.
@@ -36,7 +37,6 @@ type run struct {
 	*Box
 	cmd    *exec.Cmd
 	init   int // a pidfd of the first process of the box, whose end is that of all
-	forks  *confine.Forks
 	group  confine.Group
 	reason string
 	code   int // for what was ended
@@ -46,13 +46,6 @@ type run struct {
 // there was no box; the command did not run.
 func (b *Box) Run(ctx context.Context) (Ending, error) {
 	r := &run{Box: b, init: -1}
-	r.forks = &confine.Forks{Room: func() int {
-		all, threads := confine.Descendants(r.cmd.Process.Pid), 0
-		for _, u := range all {
-			threads += u.Threads
-		}
-		return b.options.Limits.Processes + 2 - threads // bubblewrap's first process and the entrant
-	}}
 	type result struct {
 		ending Ending
 		err    error
@@ -159,7 +152,7 @@ func (r *run) do(ctx context.Context) (Ending, error) {
 	}()
 	problem := ""
 	if began {
-		problem = r.forks.Listen(e.socket) // until the command begins
+		problem = heard(e.socket) // until the command begins
 	} else {
 		_ = r.cmd.Process.Kill()
 	}
@@ -175,11 +168,25 @@ func (r *run) do(ctx context.Context) (Ending, error) {
 		_ = unix.Close(r.init)
 	}
 	r.group.Remove()
-	r.forks.Wait()
 	if !began {
 		return Ending{}, human.Wrap(human.Unavailable, err, "bubblewrap could not make the box; what it says is above")
 	}
 	return r.ending(problem), nil
+}
+
+// heard is the problem that the entrant reports; none when it has become the command.
+func heard(socket int) (problem string) {
+	said := make([]byte, 4096)
+	for {
+		n, _, err := unix.Recvfrom(socket, said, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
+			return problem
+		}
+		problem += string(said[:n])
+	}
 }
 
 // begin waits until the entrant waits, and gives it its job.
@@ -206,7 +213,7 @@ func (r *run) begin(e ends, writable []string) bool {
 	}
 	l := r.options.Limits
 	r.group = confine.NewGroup("deskbell-box", r.cmd.Process.Pid, confine.GroupLimits{
-		Memory: uint64(l.Memory)*2 + ownMemory, Threads: uint64(l.Processes) + 64, Processors: true, // with what is in folders of memory
+		Memory: uint64(l.Memory)*2 + ownMemory, Threads: uint64(l.Processes) + ownThreads, Processors: true, // with what is in folders of memory
 	}, confine.GroupParents())
 	for pid := range confine.Descendants(r.cmd.Process.Pid) {
 		r.group.Add(pid)
@@ -245,9 +252,13 @@ func (r *run) guard(ctx context.Context, done <-chan struct{}) {
 			r.end(TimedOut, fmt.Sprintf("it took longer than its limit of %s (--time)", l.Time))
 		case <-processes.C:
 			all := confine.Descendants(r.cmd.Process.Pid)
-			resident := int64(0)
+			resident, threads := int64(0), 0
 			for _, u := range all {
 				resident += u.Resident
+				threads += u.Threads
+			}
+			if threads > l.Processes+ownThreads { // of root, where no control group can be made
+				r.end(bySignal+int(unix.SIGKILL), fmt.Sprintf("it had more processes than its limit of %d (--processes)", l.Processes))
 			}
 			if resident > l.Memory+int64(ownMemory) {
 				r.end(bySignal+int(unix.SIGKILL), fmt.Sprintf("it used more memory than its limit of %s (--memory)", bytesOf(l.Memory)))
@@ -269,7 +280,6 @@ func (r *run) end(code int, why string) {
 		return
 	}
 	r.reason, r.code = why, code
-	r.forks.End()
 	r.group.Kill()
 	if r.init < 0 || unix.PidfdSendSignal(r.init, unix.SIGKILL, nil, 0) != nil {
 		_ = r.cmd.Process.Kill() // and with it the box
