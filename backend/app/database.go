@@ -33,13 +33,13 @@ func audited(ctx context.Context, dir string) (receipt.Audit, error) {
 }
 
 // repair is cli.Program.Repair.
-func repair(version string) func(context.Context, string, bool) (cli.Repaired, error) {
-	return func(ctx context.Context, dir string, replace bool) (cli.Repaired, error) {
+func repair(version string) func(context.Context, string, bool, []string) (cli.Repaired, error) {
+	return func(ctx context.Context, dir string, replace bool, rescued []string) (cli.Repaired, error) {
 		claim, err := datadir.Take(dir, version)
 		if err != nil {
 			return nil, err
 		}
-		r, err := sqlite.RepairDatabase(ctx, dir, time.Now(), replace)
+		r, err := sqlite.RepairDatabase(ctx, dir, time.Now(), replace, rescued...)
 		return r, errors.Join(err, claim.Release())
 	}
 }

@@ -50,24 +50,11 @@ func TestAllPagesAreChecked(t *testing.T) {
 
 // A start without the database says where its rescued copy is, and works once that is in its place.
 func TestAStartNamesTheRescuedCopy(t *testing.T) {
-	w := work(t, 5, false)
-	file := filepath.Join(w.dir, FileName)
-	rescued := file + ".rescued-20260102T030405Z"
-	if err := os.Rename(file, rescued); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(t.Context(), w.dir, signing); err == nil || !strings.Contains(err.Error(), "move that to "+file) || !strings.Contains(err.Error(), rescued) {
+	w := work(t, 30, false)
+	rescued := w.rescue(w.dir)
+	remove(w, FileName)
+	if _, err := Open(t.Context(), w.dir, signing); err == nil || !strings.Contains(err.Error(), "`deskbell repair` puts that in place") || !strings.Contains(err.Error(), rescued) {
 		t.Errorf("a start without its database: %v", err)
 	}
-	if err := os.Rename(rescued, file); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(t.Context(), w.dir, signing)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.wantEntries(s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	w.repair()
 }

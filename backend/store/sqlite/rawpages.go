@@ -188,7 +188,8 @@ func (r *rawFile) overflow(n uint32, i, way int, b []byte) bool {
 type salvaged struct {
 	row
 	link  receipt.Link
-	proof string // of a receipt: this and its number are all that it has
+	proof string   // of a receipt: this and its number are all that it has
+	from  *Rescued // nil: from the database itself
 }
 
 // rows gives each the rows of the journal on all pages, in no order, often more than once, and things that only look like one.

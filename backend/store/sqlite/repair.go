@@ -34,6 +34,7 @@ type Repair struct {
 	LeftOut    []LeftOut          `json:"left_out,omitempty"`
 	Gaps       []receipt.AuditGap `json:"gaps,omitempty"`
 	Unproven   uint64             `json:"unproven"` // entries that can be read and that the chain does not prove; they are left out
+	Rescues    []Rescued          `json:"rescues,omitempty"`
 	Tables     map[string]Copied  `json:"tables"`
 	Broken     string             `json:"broken,omitempty"` // where the old file is kept; empty before it was replaced
 	Report     string             `json:"report,omitempty"` // the file with this report
@@ -45,6 +46,16 @@ type Repair struct {
 // Lines say it in words.
 func (r Repair) Lines() []human.Sentence {
 	lines := []human.Sentence{human.Sayf("%d of %d entries of the journal can be read and are proven, %d of them only outside of SQLite's reach; that is %d operations.", r.Entries, r.Due, r.Raw, r.Operations)}
+	for _, f := range r.Rescues {
+		switch {
+		case f.Problem != "":
+			lines = append(lines, human.Sayf("%s cannot be read (%s); the rest does without it.", f.File, f.Problem))
+		case f.Whole:
+			lines = append(lines, human.Sayf("%s goes further than the database, so all of it comes from there.", f.File))
+		case f.Entries > 0:
+			lines = append(lines, human.Sayf("%d entries come from %s.", f.Entries, f.File))
+		}
+	}
 	for _, g := range r.Gaps {
 		lines = append(lines, human.Sayf("Entries %d to %d are missing.", g.First, g.Last))
 	}
@@ -95,9 +106,9 @@ var otherTables = []string{
 	"dismissed", "plan_presets", "attempts", "gate_tools", "outbox", "outbox_read",
 }
 
-// RepairDatabase makes a new database of all that can be read in a folder's, and puts it in its place if replace is set; the old files are
-// kept beside it. It blocks for as long as that takes, and needs as much space as the database twice. No other process may use the folder.
-func RepairDatabase(ctx context.Context, dir string, now time.Time, replace bool) (_ Repair, err error) {
+// RepairDatabase makes a new database of all that can be read in a folder's and in what was rescued of it (the files beside it, and those
+// that are named), and puts it in its place if replace is set; the old files are kept beside it. It blocks for as long as that takes, and needs as much space as the database twice. No other process may use the folder.
+func RepairDatabase(ctx context.Context, dir string, now time.Time, replace bool, rescued ...string) (_ Repair, err error) {
 	file, err := filepath.Abs(filepath.Join(dir, FileName))
 	if err != nil {
 		return Repair{}, err
@@ -108,6 +119,9 @@ func RepairDatabase(ctx context.Context, dir string, now time.Time, replace bool
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
 	r := repairer{file: file, stage: stage, now: now, Repair: Repair{File: file, Tables: map[string]Copied{}}}
+	if err := r.findRescues(rescued); err != nil {
+		return Repair{}, err
+	}
 	if err := r.run(ctx); err != nil {
 		return r.Repair, storageError(err, file)
 	}
@@ -150,15 +164,12 @@ func (r *repairer) run(ctx context.Context) (err error) {
 	r.proofs = map[uint64]map[string]bool{}
 	r.cells, r.removals, r.ops = map[uint64][]salvaged{}, map[human.OperationID]map[uint64]human.RemovedEntry{}, map[human.OperationID]*kept{}
 	r.holes, r.linked, r.unclear = map[uint64]receipt.Link{}, map[uint64]bool{}, map[human.OperationID]LeftOut{}
-	if r.raw, err = openRaw(source(r.file)); err != nil {
+	defer func() { err = errors.Join(err, r.closeSource()) }()
+	if err := r.openSource(ctx, source(r.file)); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.raw.close()) }()
-	if err := r.openImage(ctx); err != nil {
+	if err := r.preferRescue(ctx); err != nil {
 		return err
-	}
-	if r.image != nil {
-		defer func() { err = errors.Join(err, r.image.Close()) }()
 	}
 	if err := r.survey(ctx); err != nil {
 		return err
@@ -195,6 +206,24 @@ func source(file string) string {
 	return found[len(found)-1] // their names are in the order of time
 }
 
+// openSource opens the database that all is read from but what it lacks.
+func (r *repairer) openSource(ctx context.Context, name string) (err error) {
+	if r.raw, err = openRaw(name); err != nil {
+		return err
+	}
+	return r.openImage(ctx)
+}
+
+func (r *repairer) closeSource() (err error) {
+	if r.image != nil {
+		err, r.image = r.image.Close(), nil
+	}
+	if r.raw != nil {
+		err = errors.Join(err, r.raw.close())
+	}
+	return err
+}
+
 // check opens the new database, which makes the projection, and reads all of it.
 func (r *repairer) check(ctx context.Context, steps []string) error {
 	s, err := open(ctx, r.stage, Options{}, steps)
@@ -218,7 +247,7 @@ func (r *repairer) check(ctx context.Context, steps []string) error {
 // openImage copies the database and what its log has committed into one file, which SQLite may read as it likes.
 func (r *repairer) openImage(ctx context.Context) (err error) {
 	name := filepath.Join(r.stage, "image.db")
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -287,11 +316,11 @@ func (r *repairer) writeImage(f *os.File) (pages uint32, err error) {
 }
 
 // journalRows gives each the rows of the journal in a range that SQLite can read, in order; it halves what it cannot.
-func (r *repairer) journalRows(ctx context.Context, from, to uint64, each func(salvaged) error) error {
-	if r.image == nil || from > to {
+func journalRows(ctx context.Context, image *sql.DB, from, to uint64, each func(salvaged) error) error {
+	if image == nil || from > to {
 		return ctx.Err()
 	}
-	rows, err := r.image.QueryContext(ctx, `SELECT seq, operation_id, version, payload, details, context, type, at, link FROM journal WHERE seq BETWEEN ? AND ? ORDER BY seq`, int64(from), int64(to))
+	rows, err := image.QueryContext(ctx, `SELECT seq, operation_id, version, payload, details, context, type, at, link FROM journal WHERE seq BETWEEN ? AND ? ORDER BY seq`, int64(from), int64(to))
 	var stop error
 	next := from
 	if err == nil {
@@ -317,10 +346,10 @@ func (r *repairer) journalRows(ctx context.Context, from, to uint64, each func(s
 		return nil
 	}
 	half := next + (to-next)/2
-	if err := r.journalRows(ctx, next, half, each); err != nil {
+	if err := journalRows(ctx, image, next, half, each); err != nil {
 		return err
 	}
-	return r.journalRows(ctx, half+1, to, each)
+	return journalRows(ctx, image, half+1, to, each)
 }
 
 // survey finds what SQLite cannot read, or what the chain does not prove of it, and looks for that in the raw pages.
@@ -334,13 +363,15 @@ func (r *repairer) survey(ctx context.Context) error {
 	}
 	r.fromSQLite = max(r.fromSQLite, r.head.Seq)
 	var before position
-	var wanted [][2]uint64
+	var wanted []hole
 	want := func(from, to uint64) {
-		if from <= to {
-			wanted = append(wanted, [2]uint64{from, to})
+		if n := len(wanted); n > 0 && wanted[n-1].last+1 == from {
+			wanted[n-1].last = max(to, wanted[n-1].last)
+		} else if from <= to {
+			wanted = append(wanted, hole{from, to})
 		}
 	}
-	err := r.journalRows(ctx, 1, r.fromSQLite, func(s salvaged) error {
+	err := journalRows(ctx, r.image, 1, r.fromSQLite, func(s salvaged) error {
 		before = r.oldGaps.across(before, s.entry.Seq)
 		want(before.seq+1, s.entry.Seq-1)
 		r.notesRemoval(s)
@@ -355,11 +386,8 @@ func (r *repairer) survey(ctx context.Context) error {
 	}
 	r.top = before.seq
 	want(before.seq+1, 1<<53)
-	if len(wanted) == 1 && len(r.raw.frames) == 0 && r.top >= r.head.Seq && r.image != nil {
-		return nil
-	}
 	seen := map[[64]byte]bool{}
-	r.raw.rows(func(s salvaged) {
+	offer := func(s salvaged) {
 		if s.proof != "" {
 			if r.proofs[s.entry.Seq] == nil {
 				r.proofs[s.entry.Seq] = map[string]bool{}
@@ -367,8 +395,8 @@ func (r *repairer) survey(ctx context.Context) error {
 			r.proofs[s.entry.Seq][s.proof] = true
 			return
 		}
-		i, _ := slices.BinarySearchFunc(wanted, s.entry.Seq, func(w [2]uint64, seq uint64) int { return cmp.Compare(w[1], seq) })
-		if i == len(wanted) || wanted[i][0] > s.entry.Seq || unreadable([]byte(s.payload)) != "" {
+		i, _ := slices.BinarySearchFunc(wanted, s.entry.Seq, func(w hole, seq uint64) int { return cmp.Compare(w.last, seq) })
+		if i == len(wanted) || wanted[i].first > s.entry.Seq || unreadable([]byte(s.payload)) != "" {
 			return
 		}
 		content := s.links(receipt.Link{})
@@ -378,7 +406,13 @@ func (r *repairer) survey(ctx context.Context) error {
 			s.details, s.context, s.payload = bytes.Clone(s.details), bytes.Clone(s.context), strings.Clone(s.payload)
 			r.cells[s.entry.Seq] = append(r.cells[s.entry.Seq], s)
 		}
-	})
+	}
+	if len(wanted) > 1 || len(r.raw.frames) > 0 || r.top < r.head.Seq || r.image == nil {
+		r.raw.rows(offer)
+	}
+	if err := r.askRescues(ctx, wanted, offer); err != nil {
+		return err
+	}
 	for _, seq := range slices.Sorted(maps.Keys(r.cells)) {
 		if seq > r.top && (seq <= r.head.Seq || seq-r.top < 100_000) { // else it is no number of an entry
 			r.top = seq
@@ -494,7 +528,7 @@ func (r *repairer) fillJournal(ctx context.Context, w *writer) error {
 		}
 		return nil
 	}
-	err := r.journalRows(ctx, 1, min(r.top, r.fromSQLite), func(s salvaged) error {
+	err := journalRows(ctx, r.image, 1, min(r.top, r.fromSQLite), func(s salvaged) error {
 		if err := until(s.entry.Seq); err != nil {
 			return err
 		}
@@ -572,7 +606,9 @@ func (r *repairer) keep(ctx context.Context, w *writer, s salvaged) error {
 	op.emptied = op.emptied || s.emptied()
 	op.removed = op.removed || s.kind == string(human.Erased)
 	r.Entries++
-	if _, raw := r.cells[s.entry.Seq]; raw {
+	if s.from != nil {
+		s.from.Entries++
+	} else if _, raw := r.cells[s.entry.Seq]; raw {
 		r.Raw++
 	}
 	return nil
@@ -852,8 +888,11 @@ func (r *repairer) replace() error {
 	fail := func(err error) error {
 		return human.Wrap(human.Unavailable, err, "the repaired database could not be put in place (%s); what was not moved yet is where it was, and %s has the rest", reason(err), broken)
 	}
-	if r.Report = broken + ".json"; r.raw.main != nil || r.raw.wal != nil {
-		r.Broken = broken
+	r.Report = broken + ".json"
+	for _, suffix := range []string{"", "-wal"} {
+		if _, err := os.Stat(r.file + suffix); err == nil {
+			r.Broken = broken
+		}
 	}
 	report, err := json.MarshalIndent(r.Repair, "", "  ")
 	if err == nil {

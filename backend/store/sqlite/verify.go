@@ -159,7 +159,7 @@ func verifyFiles(dir string) (r Report, head Head, hasHead bool, err error) {
 		r.Lost = &lost
 		switch rescued, _ := filepath.Glob(file + ".rescued-*Z"); {
 		case missing && len(rescued) > 0:
-			r.found(human.Sayf("the file is missing. %s was saved when it was deleted or replaced while Deskbell ran: move that to %s, without a %[2]s-wal beside it", rescued[len(rescued)-1], file))
+			r.found(human.Sayf("the file is missing. %s was saved when it was deleted or replaced while Deskbell ran; `deskbell repair` puts that in place", rescued[len(rescued)-1]))
 		case missing:
 			r.found(human.Sayf("the file is missing, although Deskbell has worked in this folder (%s is there)", sign))
 		default:

@@ -76,12 +76,12 @@ func (t *Trouble) Err() *human.Error {
 			"All that it acknowledged is being saved to a new file now; do not stop it yet", what)
 	case r.Path != "":
 		return human.Errorf(human.Unavailable, "Deskbell stores nothing more until it starts again: %s while it ran. "+
-			"Everything that it acknowledged is safe in %s (operations: %d, events: %d). Stop Deskbell, move %[5]s, %[5]s-wal and %[5]s-shm to another folder "+
-			"if they are there, move the saved file to %[5]s, and start Deskbell again", what, r.Path, r.Operations, r.Head, t.database)
+			"Everything that it acknowledged is safe in %s (operations: %d, events: %d). Stop Deskbell, run `deskbell repair --yes --rescued '%[2]s'`, "+
+			"and start it again", what, r.Path, r.Operations, r.Head)
 	case r.Entries != "":
 		return human.Errorf(human.Unavailable, "Deskbell stores nothing more until it starts again: %s while it ran. "+
 			"The database cannot be read completely any more (%s). The last events that were acknowledged (%d to %d) are safe in %s; of those before, "+
-			"%s has what is left. Stop Deskbell and copy its data folder to another disk before you do anything else",
+			"%s has what is left. Stop Deskbell, copy its data folder to another disk, and run `deskbell repair --rescued '%[5]s'`, which says what comes back",
 			what, reason(r.Err), r.First, r.Last, r.Entries, t.database)
 	default:
 		return human.Errorf(human.Unavailable, "Deskbell stores nothing more until it starts again: %s while it ran. "+
@@ -451,14 +451,7 @@ func (l *live) save(to string) (_ *Rescue, err error) {
 	lines := json.NewEncoder(out)
 	for _, r := range recent {
 		e := &r.entry
-		if err := lines.Encode(struct {
-			Seq       uint64            `json:"seq"`
-			Operation human.OperationID `json:"operation_id"`
-			Version   uint64            `json:"version"`
-			Event     json.RawMessage   `json:"event"`
-			Details   json.RawMessage   `json:"details,omitempty"`
-			Context   json.RawMessage   `json:"context,omitempty"`
-		}{e.Seq, e.ID, e.Version, json.RawMessage(r.payload), r.details, r.context}); err != nil {
+		if err := lines.Encode(savedEntry{e.Seq, e.ID, e.Version, r.kind, r.at, r.payload, string(r.details), string(r.context), r.link[:]}); err != nil {
 			return nil, err
 		}
 	}

@@ -153,7 +153,7 @@ type Program struct {
 	Database func(ctx context.Context, dir string) (lost []human.Sentence, err error)
 	// Repair makes a new database of what can be read in a data folder's, and puts it in its place if replace is set. It needs the
 	// folder's lock.
-	Repair func(ctx context.Context, dir string, replace bool) (Repaired, error)
+	Repair func(ctx context.Context, dir string, replace bool, rescued []string) (Repaired, error)
 	// ReadLosses notes that an operator has read what Database says is lost. It needs the folder's lock.
 	ReadLosses func(ctx context.Context, dir string) error
 	// Audit reads the whole journal of a data folder and says what was changed in it.

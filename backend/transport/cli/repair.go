@@ -14,12 +14,14 @@ type Repaired interface {
 
 func (s *shell) repairCommand() *cobra.Command {
 	var yes, read bool
+	var rescued []string
 	c := &cobra.Command{
 		Use:   "repair",
 		Short: "Save what can be read of a damaged database",
 		Long: "Save what can be read of a damaged database, while Deskbell does not run. Without --yes it only shows what would be saved\n" +
 			"and what not. With --yes it puts the new database in the place of the old one, keeps the old files beside it, and writes\n" +
-			"a report. Entries of the journal come back only where its chain of hashes proves them.",
+			"a report. Entries of the journal come back only where its chain of hashes proves them. Files that Deskbell saved beside the\n" +
+			"database while it ran (deskbell.db.rescued-…) are used, too.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := s.dir()
@@ -29,7 +31,7 @@ func (s *shell) repairCommand() *cobra.Command {
 			if read {
 				return s.ReadLosses(c.Context(), dir)
 			}
-			repaired, err := s.Repair(c.Context(), dir, yes)
+			repaired, err := s.Repair(c.Context(), dir, yes, rescued)
 			if err != nil {
 				return err
 			}
@@ -51,6 +53,7 @@ func (s *shell) repairCommand() *cobra.Command {
 	s.jsonFlag(c, "print the report as one line of JSON")
 	c.Flags().BoolVar(&read, "noted", false, "note that you read what doctor says is missing; repair nothing")
 	c.Flags().BoolVar(&yes, "yes", false, "put the repaired database in place")
+	c.Flags().StringArrayVar(&rescued, "rescued", nil, "use this file, too, which Deskbell saved in another folder; may be repeated")
 	c.MarkFlagsMutuallyExclusive("noted", "yes")
 	return c
 }
