@@ -1,6 +1,6 @@
 // Package archive makes backups of Deskbell's data, and restores them.
 //
-//	FOLDER/deskbell-backups                whose backups these are
+//	FOLDER/owner                           whose backups these are
 //	FOLDER/2026-11-28T030000Z/manifest.json  what the backup has; written last
 //	FOLDER/2026-11-28T030000Z/deskbell.db.zst
 //	FOLDER/2026-11-28T030000Z/files.json.zst  every file: its path, time, size and SHA-256
@@ -40,7 +40,8 @@ import (
 const Format = 1
 
 const (
-	markerName   = "deskbell-backups"
+	markerName   = "owner"
+	nestName     = "deskbell-backups" // in a folder that was chosen, so that the gatekeeper knows by its name what it holds
 	manifestName = "manifest.json"
 	databaseName = "deskbell.db"
 	packedName   = databaseName + ".zst"
@@ -153,7 +154,14 @@ type state struct {
 
 // folder is where backups are.
 func (s *Service) folder() string {
-	return cmp.Or(s.o.Rules().Folder, filepath.Join(s.o.Dir, defaultName))
+	chosen := s.o.Rules().Folder
+	switch {
+	case chosen == "":
+		return filepath.Join(s.o.Dir, defaultName)
+	case filepath.Base(chosen) == nestName, exists(filepath.Join(chosen, markerName)):
+		return chosen
+	}
+	return filepath.Join(chosen, nestName)
 }
 
 func readJSON(path string, into any) error {

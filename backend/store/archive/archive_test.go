@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"deskbell/backend/gate/shell/paths"
 	"deskbell/backend/human"
 	"deskbell/backend/store/sqlite"
 )
@@ -496,6 +497,12 @@ func TestAnUnmountedFolder(t *testing.T) {
 	})
 	_, err := s.Make(t.Context(), human.ArchiveAsked)
 	must(t, err)
+	if inner := filepath.Join(folder, "deskbell-backups"); !paths.HoldsSecrets(inner) || !exists(filepath.Join(inner, markerName)) {
+		t.Errorf("the gatekeeper does not know %s by its name, or nothing is there", inner)
+	}
+	if st, err := s.In(filepath.Join(folder, "deskbell-backups")).State(); err != nil || len(st.Archives) != 1 {
+		t.Errorf("named itself: %+v, %v", st, err)
+	}
 	must(t, os.Rename(folder, folder+"-away"))
 	for _, there := range []bool{false, true} {
 		if there {

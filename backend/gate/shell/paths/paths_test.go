@@ -13,6 +13,7 @@ func TestPlacesOfSecrets(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/p/.env": true, "/p/.env.local": true, "/p/.env.example": false, "/p/deploy.key": true, "/p/id_rsa": true, "/p/id_rsa.pub": false, "/p/main.go": false,
 		"/home/ada/.ssh": true, "/home/ada/.ssh/id_ed25519": true, "/home/ada/.ssh/config": false, "/home/ada/.aws/credentials": true, "/etc/shadow": true, "/etc/passwd": false,
+		"/mnt/disk/deskbell-backups/objects/ab/abc.zst": true, "/mnt/disk/deskbell-backups": true, "/tmp/deskbell.db.rescued-20261129T010203Z": true, "/p/deskbell-backups.md": false,
 	} {
 		if got := paths.HoldsSecrets(path); got != want {
 			t.Errorf("%s: %t", path, got)
