@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// plain measures rings over REST, what a processor spends on each, and the memory with many open requests, beside the plainest server
+// plain measures requests over REST, what a processor spends on each, and the memory with many open requests, beside the plainest server
 // that keeps what it acknowledges: one durable row for each call, and nothing else. They take turns.
 func plain(ctx context.Context) error {
-	fmt.Printf("\n## Beside a plain server that commits one row for each call\n\n| | rings a second, ours | plain | ratio | processor for each, ours, µs | plain | ratio |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Printf("\n## Beside a plain server that commits one row for each call\n\n| | requests a second, ours | plain | ratio | processor for each, ours, µs | plain | ratio |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, agents := range []int{1, 16, 64} {
 		if err := plainTurns(agents); err != nil {
 			return err
@@ -30,7 +30,9 @@ func plain(ctx context.Context) error {
 	for _, way := range []struct {
 		name string
 		open func() (*server, error)
-	}{{"ours", func() (*server, error) { return serve(fmt.Sprintf("DESKBELL_HUMAN_MAX_PENDING_REQUESTS=%d", *standing)) }}, {"plain", servePlainly}} {
+	}{{"ours", func() (*server, error) {
+		return serve(fmt.Sprintf("DESKBELL_HUMAN_MAX_PENDING_REQUESTS=%d", *standing))
+	}}, {"plain", servePlainly}} {
 		var used [2]int64
 		for i, n := range []int{0, *standing} {
 			s, err := way.open()
