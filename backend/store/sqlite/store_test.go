@@ -186,6 +186,25 @@ func TestDamagedJournal(t *testing.T) {
 }
 
 // Each older version of the file opens, keeps its journal and keys, and gets what later versions have.
+// failedUpgrade has the last step of an upgrade fail halfway: nothing of that step stays, and the copy from before is there.
+func failedUpgrade(t *testing.T, dir string, version int, steps []string) {
+	t.Helper()
+	file := filepath.Join(dir, FileName)
+	_, want := journalOf(t, file)
+	broken := slices.Clone(steps)
+	broken[len(broken)-1] += "\nDELETE FROM journal; INSERT INTO nowhere VALUES (1);"
+	if s, err := open(t.Context(), dir, Options{}, broken); err == nil {
+		_ = s.Close()
+		t.Fatal("a broken step is no error")
+	}
+	if format, got := journalOf(t, file); format != len(steps)-1 || !slices.Equal(got, want) {
+		t.Errorf("after a failed upgrade the format is %d and the journal %q", format, got)
+	}
+	if format, got := journalOf(t, keptAs(file, version)); format != version || !slices.Equal(got, want) {
+		t.Errorf("the copy from before has the format %d and the journal %q", format, got)
+	}
+}
+
 func TestMigrations(t *testing.T) {
 	steps, err := migrations()
 	if err != nil {
@@ -234,6 +253,9 @@ func TestMigrations(t *testing.T) {
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
+			}
+			if version > 0 {
+				failedUpgrade(t, old.dir, version, steps)
 			}
 			for range 2 {
 				old.open(Options{})
