@@ -55,6 +55,12 @@ type fixture struct {
 // Preview implements api.Retention.
 func (d *fixture) Preview(context.Context) (retention.Removal, error) { return d.removal, nil }
 
+// Delete implements api.Retention.
+func (d *fixture) Delete(_ context.Context, _ human.Actor, ids []human.OperationID) (retention.Deletion, error) {
+	d.ran++
+	return retention.Deletion{Operations: ids, Copies: retention.Copies{Backups: []string{"2026-11-28T030000Z"}, Files: []string{"/data/deskbell.db.rescued-1"}}}, nil
+}
+
 // Remove implements api.Retention.
 func (d *fixture) Remove(context.Context) (retention.Removal, error) { d.ran++; return d.removal, nil }
 
