@@ -50,6 +50,7 @@ type fixture struct {
 
 	removal retention.Removal // what retention would remove
 	ran     int
+	files   *pictures.Store
 }
 
 // Preview implements api.Retention.
@@ -72,6 +73,7 @@ func newFixture(t *testing.T) *fixture {
 	d := &fixture{t: t, store: store, queue: queue.New(store, store, queue.Options{Log: log}), began: time.Now()}
 	must(t, d.queue.Load(t.Context()))
 	files := pictures.New(dir)
+	d.files = files
 	recorder := record.New(record.Deps{
 		Store: store.Recordings(), Pictures: files, Operations: d.queue, Input: pointer{}, Log: log,
 		Clock: func() (time.Time, int64) { now := time.Now(); return now, int64(now.Sub(d.began)) },
