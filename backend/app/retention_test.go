@@ -305,7 +305,7 @@ func TestRemovalOfWordsIsKilled(t *testing.T) {
 			t.Errorf("a search for %+v gives %s", w, text)
 		}
 	}
-	run(t, dir, nil, "doctor").want(t, 0, "retention removed the words of 600 of these entries")
+	run(t, dir, nil, "doctor").want(t, 0, "the words of 600 of these entries were removed")
 	s.stop(t)
 	found := map[int][]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

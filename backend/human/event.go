@@ -35,7 +35,7 @@ const (
 	Voted      EventType = "voted"             // operator: Answer to a plan that needs several
 	Progressed EventType = "progressed"        // agent: Progress of a task of a confirmed plan
 	Ordered    EventType = "ordered"           // operator: Order to the agent whose plan runs
-	Erased     EventType = "removed"           // system: the words of all events before were removed, as Removal says; the last of its operation
+	Erased     EventType = "removed"           // system, operator: the words of all events before were removed, as Removal says; the last of its operation
 )
 
 // An Event is one change of one operation. Which of the optional fields are set follows from Type.
@@ -426,6 +426,9 @@ func (o Operation) overError() error {
 func Fold(id OperationID, entries []Entry) (Operation, error) {
 	op := Operation{ID: id}
 	if n := len(entries); n > 0 && entries[n-1].Event.Type == Erased {
+		if last := entries[n-1].Event; last.By.Role == Operator {
+			return op, Errorf(NotFound, "operation %s was deleted on %s by %s", id, last.At.Format(time.DateOnly), cmp.Or(last.By.Name, string(Operator)))
+		}
 		return op, Errorf(NotFound, "operation %s was removed on %s by retention", id, entries[n-1].Event.At.Format(time.DateOnly))
 	}
 	for _, e := range entries {

@@ -149,3 +149,11 @@ func ShellWords(words ...string) string {
 	}
 	return strings.Join(quoted, " ")
 }
+
+// Cell keeps a spreadsheet from running a text that others wrote (OWASP, CSV Injection): the apostrophe makes it a text.
+func Cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
+		return "'" + text
+	}
+	return text
+}

@@ -14,7 +14,7 @@ type Audit struct {
 	Receipts uint64         `json:"receipts"`
 	Found    []AuditFinding `json:"found" doc:"What was changed, removed or added, in order; at most 100."`
 	More     int            `json:"more,omitempty" doc:"How many findings there are besides."`
-	Removed  uint64         `json:"removed,omitempty" doc:"The entries whose words retention removed: each is named, with its link, by an entry that the server signed."`
+	Removed  uint64         `json:"removed,omitempty" doc:"The entries whose words retention or an operator removed: each is named, with its link, by an entry that the server signed."`
 	Sound    uint64         `json:"sound" doc:"The receipts with numbers up to this one are as they were written, and so is the journal up to them."`
 
 	RemovedAt *time.Time `json:"removed_at,omitempty" doc:"When the last of them were removed."`

@@ -89,7 +89,7 @@ func (a *Auditor) removalOf(id human.OperationID, text []byte) *removal {
 func (a *Auditor) emptied(s Stored) bool {
 	e := s.Entry
 	if len(s.Removal) == 0 {
-		a.found(e, human.Sayf("entry %d (version %d of operation %s) was emptied, and no entry says that retention did it", e.Seq, e.Version, e.ID))
+		a.found(e, human.Sayf("entry %d (version %d of operation %s) was emptied, and no entry says that Deskbell did it", e.Seq, e.Version, e.ID))
 		return false
 	}
 	r := a.removalOf(e.ID, s.Removal)
@@ -99,7 +99,7 @@ func (a *Auditor) emptied(s Stored) bool {
 	}
 	named := human.RemovedEntry{Seq: e.Seq, Link: RemovedLink(linkOf(s.Link)), Left: RemovedLink(s.Next(a.link))}
 	if !slices.Contains(r.entries, named) {
-		a.found(e, human.Sayf("entry %d (version %d of operation %s) was emptied by retention on %s, and then changed, or the entries before it were", e.Seq, e.Version, e.ID, r.at.Format(time.DateOnly)))
+		a.found(e, human.Sayf("entry %d (version %d of operation %s) was emptied by Deskbell on %s, and then changed, or the entries before it were", e.Seq, e.Version, e.ID, r.at.Format(time.DateOnly)))
 		return false
 	}
 	a.audit.Removed++

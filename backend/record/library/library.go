@@ -253,6 +253,11 @@ func (l *Library) Expire(ctx context.Context, id human.RecordingID, at time.Time
 	if err := l.deps.Store.Expire(ctx, id, at, whole); err != nil {
 		return err
 	}
+	return l.Erase(ctx, id)
+}
+
+// Erase removes the pictures and the cast of a recording whose events are gone, or noted as removed.
+func (l *Library) Erase(ctx context.Context, id human.RecordingID) error {
 	l.forget(id)
 	err := l.deps.Pictures.Delete(ctx, id)
 	if l.deps.Casts != nil {

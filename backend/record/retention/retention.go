@@ -6,6 +6,7 @@ package retention
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -46,6 +47,7 @@ type Files interface {
 	// none names it meanwhile. It returns false where the file stays: may says so, or it is young. Called
 	// again, it finishes what was begun.
 	Remove(ctx context.Context, id human.AttachmentID, at time.Time, may func(context.Context, []human.OperationID) (bool, error)) (bool, error)
+	Log
 }
 
 // Sizes knows how much all files of a recording take: pictures and a cast.
@@ -56,6 +58,8 @@ type Sizes interface {
 // Library is where recordings are removed from.
 type Library interface {
 	Expire(ctx context.Context, id human.RecordingID, at time.Time, whole bool) error
+	// Erase removes the files of a recording that the store has no more.
+	Erase(ctx context.Context, id human.RecordingID) error
 }
 
 // Operations are read to know when they ended.
@@ -72,6 +76,11 @@ type Requests interface {
 	// leaves out those that changed since a time, have a recording, are still to be delivered, are named by an attempt that no
 	// operator dismissed, or were changed outside Deskbell. The words may be in files until Scrub.
 	RemoveRequests(ctx context.Context, ids []human.OperationID, since, at time.Time) ([]human.OperationID, error)
+	// DeleteRequests removes the words of operations that ended, with their recordings, however young they are, and signs that by did
+	// it: all in one transaction, or nothing with an error that names one. The files of recordings are there until they are erased.
+	DeleteRequests(ctx context.Context, by human.Actor, ids []human.OperationID, at time.Time) error
+	// DeletedRecordings are those that DeleteRequests deleted since Scrub last came to its end.
+	DeletedRecordings(ctx context.Context) ([]human.RecordingID, error)
 	// Scrub sees that the words of all that was removed are in no file any more; it does nothing where there are none. Others does
 	// the same in other places, and is given what tells whether an operation was removed. It blocks, and so does every append;
 	// called again, it finishes what was begun.
@@ -94,6 +103,7 @@ type Deps struct {
 	Requests   Requests
 	Finished   Log
 	Rules      func() Rules // as they are now
+	Copies     func() (Copies, error)
 	Now        func() time.Time
 	Log        *slog.Logger
 }
@@ -219,7 +229,7 @@ func (s *Service) removeRequests(ctx context.Context, done *Removal) error {
 			}
 		}
 	}
-	return s.deps.Requests.Scrub(ctx, s.deps.Finished.Forget)
+	return s.scrub(ctx)
 }
 
 func (p *Removal) count(i RemovalItem) {
@@ -260,9 +270,66 @@ func (s *Service) remove(ctx context.Context, i RemovalItem, at time.Time) (bool
 	return err == nil, err
 }
 
+// scrub sees that what was removed and deleted is in no file any more.
+func (s *Service) scrub(ctx context.Context) error {
+	return s.deps.Requests.Scrub(ctx, func(ctx context.Context, gone func(human.OperationID) (bool, error)) error {
+		recordings, err := s.deps.Requests.DeletedRecordings(ctx)
+		for _, id := range recordings {
+			err = errors.Join(err, s.deps.Library.Erase(ctx, id))
+		}
+		return errors.Join(err, s.deps.Files.Forget(ctx, gone), s.deps.Finished.Forget(ctx, gone))
+	})
+}
+
+// Copies are what still has what is deleted: it was made before.
+type Copies struct {
+	Backups []string `json:"backups" doc:"The ids of backups, the newest first."`
+	Files   []string `json:"files" doc:"The paths of databases that were rescued or set aside."`
+}
+
+// A Deletion is what was deleted, and where it still is.
+type Deletion struct {
+	Operations []human.OperationID `json:"operations"`
+	Copies     Copies              `json:"copies" doc:"Where it still is: in what was made before."`
+}
+
+// Delete deletes operations that ended, with all that belongs to them; when it returns, they are in no file of the data folder any more
+// but in Copies. All are deleted or, with an error that names one, none; where only files could not be written, the error says
+// so, and the next run finishes it. Operators only.
+func (s *Service) Delete(ctx context.Context, by human.Actor, ids []human.OperationID) (Deletion, error) {
+	if by.Role != human.Operator {
+		return Deletion{}, human.Errorf(human.Denied, "only an operator can delete operations")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	for _, id := range ids {
+		op, err := s.deps.Operations.Get(ctx, by, id)
+		if err != nil {
+			return Deletion{}, err
+		}
+		if !finished(op) {
+			return Deletion{}, human.Errorf(human.Conflict, "operation %s is still open; decline it first, or have its agent cancel it", id)
+		}
+		if _, _, over, err := s.ended(ctx, []human.OperationID{id}); err != nil {
+			return Deletion{}, err
+		} else if !over {
+			return Deletion{}, human.Errorf(human.Conflict, "operation %s belongs to the plan %s, which has not ended", id, op.PartOf)
+		}
+	}
+	if err := s.deps.Requests.DeleteRequests(ctx, by, ids, s.deps.Now()); err != nil {
+		return Deletion{}, err
+	}
+	if err := s.scrub(ctx); err != nil {
+		return Deletion{}, human.Wrap(human.Unavailable, err, "they are deleted, but some words are still in files: %v; Deskbell tries again in an hour and at its next start", err)
+	}
+	copies, err := s.deps.Copies()
+	return Deletion{Operations: ids, Copies: copies}, err
+}
+
 // finish removes what a run that did not end has noted as removed and left.
 func (s *Service) finish(ctx context.Context) error {
-	if err := s.deps.Requests.Scrub(ctx, s.deps.Finished.Forget); err != nil {
+	if err := s.scrub(ctx); err != nil {
 		return err
 	}
 	files, err := s.deps.Files.Held(ctx)
@@ -526,7 +593,8 @@ func (s *Service) Run(ctx context.Context) error {
 	for {
 		next := s.deps.Now().Add(24 * time.Hour)
 		if done, err := s.Remove(ctx); err != nil && ctx.Err() == nil {
-			s.deps.Log.Warn("retention could not remove everything; it tries again tomorrow", "err", err)
+			next = s.deps.Now().Add(time.Hour)
+			s.deps.Log.Warn("retention could not remove everything; it tries again in an hour", "err", err)
 		} else if done.Removed > 0 {
 			s.deps.Log.Info("retention removed what was old or too much", "bytes", done.Removed, "pictures", done.Pictures.Count, "attachments", done.Attachments.Count, "recordings", done.Recordings.Count, "requests", done.Requests.Count)
 		}

@@ -118,6 +118,18 @@ func (f *fixture) Scrub(ctx context.Context, others func(context.Context, func(h
 	return cmp.Or(f.fail, others(ctx, func(human.OperationID) (bool, error) { return true, nil }))
 }
 
+func (f *fixture) Erase(context.Context, human.RecordingID) error { return nil }
+
+func (f *fixture) DeletedRecordings(context.Context) ([]human.RecordingID, error) { return nil, nil }
+
+func (f *fixture) DeleteRequests(_ context.Context, _ human.Actor, ids []human.OperationID, _ time.Time) error {
+	for _, id := range ids {
+		delete(f.ops, id)
+	}
+	f.scrubs = true
+	return nil
+}
+
 func (f *fixture) Forget(context.Context, func(human.OperationID) (bool, error)) error {
 	f.forgot++
 	return nil

@@ -1,6 +1,7 @@
 package attachments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -129,4 +130,53 @@ func (s *Store) Remove(ctx context.Context, id human.AttachmentID, at time.Time,
 		s.used -= f.Bytes
 	}
 	return true, s.unwritten(disk.SyncFolder(dir))
+}
+
+// Forget implements retention.Log: it removes the files, and what was said of them, that only operations name that gone says yes to.
+func (s *Store) Forget(ctx context.Context, gone func(human.OperationID) (bool, error)) error {
+	return s.each(func(id human.AttachmentID, dir string) error {
+		s.mu.Lock() // whoever names it for the first time waits
+		defer s.mu.Unlock()
+		f, err := s.look(id, dir)
+		if err != nil {
+			return s.unwritten(err)
+		}
+		named := len(f.Operations)
+		for _, op := range f.Operations {
+			if is, err := gone(op); err != nil || ctx.Err() != nil {
+				return cmp.Or(err, ctx.Err())
+			} else if is {
+				if named--; named == 0 { // its mark goes with the folder: what was interrupted is found again
+					break
+				}
+				if err := os.Remove(filepath.Join(dir, forPrefix+string(op))); err != nil {
+					return s.unwritten(err)
+				}
+			}
+		}
+		if named > 0 || len(f.Operations) == 0 {
+			return nil
+		}
+		if s.used >= 0 {
+			s.used -= f.Bytes
+		}
+		return s.unwritten(removeAll(dir))
+	})
+}
+
+// removeAll removes a file's folder, the marks of operations last.
+func removeAll(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if err == nil && !strings.HasPrefix(e.Name(), forPrefix) {
+			err = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	if err != nil {
+		return err
+	}
+	return disk.SyncFolder(filepath.Dir(dir))
 }

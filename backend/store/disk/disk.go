@@ -4,10 +4,13 @@ package disk
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Replace writes a file in one step: others see the old bytes or the new, also after a crash. A file that is there keeps its
@@ -27,7 +30,7 @@ func Replace(path string, from io.Reader, mode fs.FileMode) (int64, error) {
 
 // ReplaceIn is Replace for a name below a folder, which nothing leads out of. A link is replaced.
 func ReplaceIn(root *os.Root, name string, from io.Reader, mode fs.FileMode) (n int64, err error) {
-	temporary := filepath.Join(filepath.Dir(name), ".deskbell-"+rand.Text()[:12])
+	temporary := filepath.Join(filepath.Dir(name), temporaryFor(name)+rand.Text()[:12])
 	out, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return 0, err
@@ -47,6 +50,28 @@ func ReplaceIn(root *os.Root, name string, from io.Reader, mode fs.FileMode) (n 
 		return n, err
 	}
 	return n, SyncFolder(filepath.Join(root.Name(), filepath.Dir(name)))
+}
+
+// temporaryFor is what the name of a temporary file for another begins with.
+func temporaryFor(name string) string {
+	return fmt.Sprintf(".deskbell-%08x-", crc32.ChecksumIEEE([]byte(filepath.Base(name))))
+}
+
+// Tidy removes what a Replace of this path left that was killed. There must be no other Replace of it meanwhile.
+func Tidy(path string) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), temporaryFor(path)) {
+			err = errors.Join(err, os.Remove(filepath.Join(filepath.Dir(path), e.Name())))
+		}
+	}
+	return err
 }
 
 // RemoveAll removes a folder in which anything may have been made, such as folders that may not be read.

@@ -1,6 +1,7 @@
 package disk_test
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -64,5 +65,35 @@ func TestFree(t *testing.T) {
 	}
 	if _, err := disk.Free(filepath.Join(dir, "none")); err == nil {
 		t.Error("space in a folder that is not there")
+	}
+}
+
+// A leaver leaves the temporary file that it is written to, as a process does that is killed.
+type leaver struct{ dir string }
+
+func (l leaver) Read([]byte) (int, error) {
+	temporary, err := filepath.Glob(filepath.Join(l.dir, ".deskbell-*"))
+	for _, name := range temporary {
+		err = errors.Join(err, os.Link(name, name+"X"))
+	}
+	return 0, cmp.Or(err, io.EOF)
+}
+
+// What a Replace that was killed left of one file goes; what others left stays.
+func TestTidy(t *testing.T) {
+	dirs := []string{t.TempDir(), t.TempDir()}
+	for _, dir := range dirs {
+		path := filepath.Join(dir, "a.log")
+		if _, err := disk.Replace(path, leaver{dir}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, tidied := range []string{"a.log", "b.log"} {
+		if err := disk.Tidy(filepath.Join(dirs[i], tidied)); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(dirs[i]); err != nil || len(left) != 1+i {
+			t.Errorf("beside %s are %v, %v", tidied, left, err)
+		}
 	}
 }

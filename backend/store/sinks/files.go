@@ -116,6 +116,9 @@ func (l *Log) Forget(ctx context.Context, gone func(human.OperationID) (bool, er
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for n := range logKeep + 1 {
+		if err := disk.Tidy(l.name(n)); err != nil {
+			return unwritten(l.name(n), err)
+		}
 		text, err := os.ReadFile(l.name(n))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

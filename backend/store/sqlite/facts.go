@@ -160,6 +160,42 @@ func (w *writer) changeFact(ctx context.Context, n uint64, op human.Operation) e
 	return nil
 }
 
+// forgetProject takes the project out of an operation's fact, and its name out of the table where no other fact has it.
+func (w *writer) forgetProject(ctx context.Context, n uint64) error {
+	chunk, err := w.factChunk(ctx, n/factChunk)
+	if err != nil {
+		return err
+	}
+	at, found := findFact(chunk, uint8(n%factChunk))
+	if !found || fact(chunk[at:]).project() == 0 {
+		return nil
+	}
+	id := fact(chunk[at:]).project()
+	binary.LittleEndian.PutUint32(chunk[at+factProject:], 0)
+	if err := w.writeFacts(ctx); err != nil {
+		return err
+	}
+	rows, err := w.conn.QueryContext(ctx, `SELECT facts FROM facts`)
+	if err != nil {
+		return err
+	}
+	used := false
+	err = eachRow(rows, func(rows *sql.Rows) error {
+		var all sql.RawBytes
+		err := rows.Scan(&all)
+		for f := range slices.Chunk(all, factSize) {
+			used = used || slices.Contains([]uint32{fact(f).kind(), fact(f).agent(), fact(f).project()}, id)
+		}
+		return err
+	})
+	if err != nil || used {
+		return err
+	}
+	w.facts.names = nil
+	_, err = w.conn.ExecContext(ctx, `DELETE FROM fact_names WHERE id = ?`, int64(id))
+	return err
+}
+
 // findFact is where in a chunk the fact with this n stands, or has to.
 func findFact(chunk []byte, n uint8) (at int, found bool) {
 	for at = len(chunk); at > 0 && chunk[at-factSize] >= n; at -= factSize {

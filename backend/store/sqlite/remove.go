@@ -50,6 +50,36 @@ const removeWhere = `open = 0 AND updated < ?
 
 // RemoveRequests implements retention.Requests.
 func (s *Store) RemoveRequests(ctx context.Context, ids []human.OperationID, since, at time.Time) ([]human.OperationID, error) {
+	return s.removing(ctx, ids, human.Actor{Role: human.System}, at, func(ctx context.Context, w *writer, id human.OperationID) *sql.Row {
+		return w.conn.QueryRowContext(ctx, selectOne+` AND `+removeWhere+`
+			AND NOT EXISTS (SELECT 1 FROM recordings AS r WHERE r.operation_id = o.operation_id AND r.data ->> '$.removed_at' IS NULL)`, id, micro(since))
+	})
+}
+
+const selectOne = `SELECT n, data FROM operations AS o WHERE n = (SELECT seq FROM journal WHERE operation_id = ? AND version = 1)`
+
+// deletedKey begins what is in meta for a recording that was deleted with its operation, while its files may be there.
+const deletedKey = "recording_deleted:"
+
+// DeleteRequests implements retention.Requests.
+func (s *Store) DeleteRequests(ctx context.Context, by human.Actor, ids []human.OperationID, at time.Time) error {
+	_, err := s.removing(ctx, ids, by, at, func(ctx context.Context, w *writer, id human.OperationID) *sql.Row {
+		return w.conn.QueryRowContext(ctx, selectOne+` AND open = 0`, id)
+	})
+	return err
+}
+
+// DeletedRecordings implements retention.Requests.
+func (s *Store) DeletedRecordings(ctx context.Context) (ids []human.RecordingID, err error) {
+	err = s.rows(ctx, `SELECT substr(key, ?) FROM meta WHERE key GLOB ?`, []any{len(deletedKey) + 1, deletedKey + "*"}, func(rows *sql.Rows) error {
+		ids = append(ids, "")
+		return rows.Scan(&ids[len(ids)-1])
+	})
+	return ids, s.fail(ctx, err)
+}
+
+// removing removes the operations for which find has a row with n and data.
+func (s *Store) removing(ctx context.Context, ids []human.OperationID, by human.Actor, at time.Time, find func(context.Context, *writer, human.OperationID) *sql.Row) ([]human.OperationID, error) {
 	if s.key == nil {
 		return nil, human.Errorf(human.Internal, "there is no key to sign with that requests were removed")
 	}
@@ -64,7 +94,7 @@ func (s *Store) RemoveRequests(ctx context.Context, ids []human.OperationID, sin
 		}
 		var rows []*row
 		err := w.transact(ctx, func() (err error) {
-			removed, rows, err = w.removeAll(ctx, ids, since, at)
+			removed, rows, err = w.removeAll(ctx, ids, by, at, find)
 			return err
 		})
 		if err != nil {
@@ -93,8 +123,8 @@ func (w *writer) unsecure(ctx context.Context) error {
 	return err
 }
 
-// removeAll removes those operations that may be, and returns the entries that say so.
-func (w *writer) removeAll(ctx context.Context, ids []human.OperationID, since, at time.Time) (removed []human.OperationID, said []*row, err error) {
+// removeAll removes those operations that find finds, and returns the entries that say so. What an operator deletes must all be found.
+func (w *writer) removeAll(ctx context.Context, ids []human.OperationID, by human.Actor, at time.Time, find func(context.Context, *writer, human.OperationID) *sql.Row) (removed []human.OperationID, said []*row, err error) {
 	head, err := scanTip(w.stmts.head.QueryRowContext(ctx), &w.tip.link)
 	if err != nil {
 		return nil, nil, err
@@ -113,8 +143,10 @@ func (w *writer) removeAll(ctx context.Context, ids []human.OperationID, since, 
 	for _, id := range ids {
 		var n uint64
 		var data string
-		err := w.conn.QueryRowContext(ctx, `SELECT n, data FROM operations AS o WHERE n = (SELECT seq FROM journal WHERE operation_id = ? AND version = 1) AND `+removeWhere+`
-			AND NOT EXISTS (SELECT 1 FROM recordings AS r WHERE r.operation_id = o.operation_id AND r.data ->> '$.removed_at' IS NULL)`, id, micro(since)).Scan(&n, &data)
+		err := find(ctx, w, id).Scan(&n, &data)
+		if errors.Is(err, sql.ErrNoRows) && by.Role == human.Operator {
+			return nil, nil, human.Errorf(human.NotFound, "there is no operation %s that has ended", id)
+		}
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
@@ -125,9 +157,12 @@ func (w *writer) removeAll(ctx context.Context, ids []human.OperationID, since, 
 		if err != nil {
 			return nil, nil, err
 		}
-		r, err := w.remove(ctx, n, op, head+1, at)
+		r, err := w.remove(ctx, n, op, head+1, by, at)
 		if err != nil {
 			return nil, nil, err
+		}
+		if r == nil && by.Role == human.Operator {
+			return nil, nil, human.Errorf(human.Conflict, "the journal's entries of operation %s were changed outside of Deskbell, so they stay; run `deskbell doctor`", id)
 		}
 		if r != nil {
 			head++
@@ -145,13 +180,17 @@ func (w *writer) removeAll(ctx context.Context, ids []human.OperationID, since, 
 }
 
 // remove removes the words of an operation, and writes the entry at seq that says so. It returns nil where the entries are not as
-// they were written: they stay, for whoever looks into that.
-func (w *writer) remove(ctx context.Context, n uint64, op human.Operation, seq uint64, at time.Time) (*row, error) {
+// they were written: they stay, for whoever looks into that. What an operator deletes is removed with its recordings, its deliveries
+// and the name of its project.
+func (w *writer) remove(ctx context.Context, n uint64, op human.Operation, seq uint64, by human.Actor, at time.Time) (*row, error) {
+	if by.Role == human.Operator {
+		op.ProjectName = ""
+	}
 	removal, err := w.removal(ctx, op)
 	if err != nil || removal == nil {
 		return nil, err
 	}
-	e := human.Event{Type: human.Erased, At: at.UTC().Truncate(time.Microsecond), By: human.Actor{Role: human.System}, Removal: removal}
+	e := human.Event{Type: human.Erased, At: at.UTC().Truncate(time.Microsecond), By: by, Removal: removal}
 	if err := w.key().SignRemoval(op.ID, e.At, removal); err != nil {
 		return nil, err
 	}
@@ -161,6 +200,11 @@ func (w *writer) remove(ctx context.Context, n uint64, op human.Operation, seq u
 	}
 	if err := w.insertEvents(ctx, r); err != nil {
 		return nil, err
+	}
+	if by.Role == human.Operator {
+		if err := w.deleteRest(ctx, n, op.ID); err != nil {
+			return nil, err
+		}
 	}
 	for _, statement := range []string{
 		`UPDATE journal SET payload = '', details = NULL, context = NULL WHERE operation_id = ? AND type <> 'removed'`,
@@ -173,7 +217,31 @@ func (w *writer) remove(ctx context.Context, n uint64, op human.Operation, seq u
 	if err := w.parts.remove(ctx, w.conn, n); err != nil {
 		return nil, err
 	}
-	return &r.rows[0], cmp.Or(w.removeFromLog(ctx, op.ID), w.removeFromAttempts(ctx, op.ID))
+	return &r.rows[0], cmp.Or(w.removeFromLog(ctx, op.ID, by), w.removeFromAttempts(ctx, op.ID))
+}
+
+// deleteRest deletes what retention leaves until nothing of it is there or open any more.
+func (w *writer) deleteRest(ctx context.Context, n uint64, id human.OperationID) error {
+	var recorded, leaves bool
+	err := w.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM recordings WHERE operation_id = ?1 AND running = 1), EXISTS (SELECT 1 FROM outbox WHERE operation_id = ?1 AND sink = 'log')
+		OR EXISTS (SELECT 1 FROM journal WHERE operation_id = ?1 AND seq > (SELECT seq FROM outbox_read) AND type IN ('completed', 'cancelled', 'declined', 'overdue', 'voted'))`, id).Scan(&recorded, &leaves)
+	switch {
+	case err != nil:
+		return err
+	case recorded:
+		return human.Errorf(human.Conflict, "a recording of operation %s is still being made; stop it first", id)
+	case leaves:
+		return human.Errorf(human.Conflict, "operation %s is being written to the log of finished requests; delete it in a moment", id)
+	}
+	for _, statement := range []string{
+		`INSERT INTO meta SELECT '` + deletedKey + `' || recording_id, '' FROM recordings WHERE operation_id = ? ON CONFLICT DO NOTHING`,
+		`DELETE FROM outbox WHERE operation_id = ?`,
+	} {
+		if _, err := w.conn.ExecContext(ctx, statement, id); err != nil {
+			return err
+		}
+	}
+	return w.forgetProject(ctx, n)
 }
 
 // removal names the entries of an operation; nil where one of them is not as it was written.
@@ -211,7 +279,7 @@ func (w *writer) removal(ctx context.Context, op human.Operation) (*human.Remova
 
 // removeFromLog removes what the gatekeeper's log says of the call that an operation asked about. What was decided, and how long that
 // took, stays: trust and counts are made of it.
-func (w *writer) removeFromLog(ctx context.Context, id human.OperationID) error {
+func (w *writer) removeFromLog(ctx context.Context, id human.OperationID, by human.Actor) error {
 	var n uint64
 	var data string
 	err := w.conn.QueryRowContext(ctx, `SELECT n, data FROM decisions WHERE operation_id = ? AND operation_id <> ''`, id).Scan(&n, &data)
@@ -232,9 +300,12 @@ func (w *writer) removeFromLog(ctx context.Context, id human.OperationID) error 
 	}
 	d.Session, d.Cwd, d.Call, d.Words, d.Digest, d.Reason = "", "", "", "", "", ""
 	d.Because, d.Effects, d.Args, d.Makes = nil, nil, nil, nil
+	if by.Role == human.Operator {
+		d.Project = ""
+	}
 	left, err := json.Marshal(d)
 	if err == nil {
-		_, err = w.conn.ExecContext(ctx, `UPDATE decisions SET call = '', data = ? WHERE n = ?`, string(left), int64(n))
+		_, err = w.conn.ExecContext(ctx, `UPDATE decisions SET call = '', project = ?, data = ? WHERE n = ?`, d.Project, string(left), int64(n))
 	}
 	if err != nil {
 		return err
@@ -334,7 +405,7 @@ func (s *Store) Scrub(ctx context.Context, others func(context.Context, func(hum
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError(err, s.file)
 	}
-	return s.change(ctx, `DELETE FROM meta WHERE key = ?`, scrubKey)
+	return s.change(ctx, `DELETE FROM meta WHERE key = ? OR key GLOB ?`, scrubKey, deletedKey+"*")
 }
 
 // optimize writes the parts of the full-text indexes anew, one at a time: what is appended waits for one.

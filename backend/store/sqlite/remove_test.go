@@ -252,7 +252,7 @@ func TestWhatIsNeededIsNotRemoved(t *testing.T) {
 
 // What another program does to a journal with removed entries is found.
 func TestForgedRemovalsAreFound(t *testing.T) {
-	const emptied = "was emptied, and no entry says that retention did it"
+	const emptied = "was emptied, and no entry says that Deskbell did it"
 	for name, tt := range map[string]struct {
 		statements string
 		forge      func(h *history)
@@ -261,8 +261,8 @@ func TestForgedRemovalsAreFound(t *testing.T) {
 		"nothing":                    {statements: `SELECT 1`},
 		"emptied by hand":            {`UPDATE journal SET payload = '', details = NULL, context = NULL WHERE operation_id = 'op_3'`, nil, []string{"entry 7 (version 1 of operation op_3) " + emptied, "entry 8 (version 2 of operation op_3) " + emptied}},
 		"emptied but for its JSON":   {`UPDATE journal SET payload = '{}' WHERE seq = 7`, nil, []string{"entry 7 (version 1 of operation op_3) was changed"}},
-		"its link changed":           {`UPDATE journal SET link = randomblob(32) WHERE seq = 3`, nil, []string{"entry 3 (version 1 of operation op_1) was emptied by retention on 2028-09-28, and then changed", "entry 4"}},
-		"its type changed":           {`UPDATE journal SET type = 'declined' WHERE seq = 4`, nil, []string{"entry 4 (version 2 of operation op_1) was emptied by retention on 2028-09-28, and then changed"}},
+		"its link changed":           {`UPDATE journal SET link = randomblob(32) WHERE seq = 3`, nil, []string{"entry 3 (version 1 of operation op_1) was emptied by Deskbell on 2028-09-28, and then changed", "entry 4"}},
+		"its type changed":           {`UPDATE journal SET type = 'declined' WHERE seq = 4`, nil, []string{"entry 4 (version 2 of operation op_1) was emptied by Deskbell on 2028-09-28, and then changed"}},
 		"its time changed":           {`UPDATE journal SET at = at + 1 WHERE seq = 3`, nil, []string{"entry 3"}},
 		"given to another":           {`UPDATE journal SET operation_id = 'op_other' WHERE seq = 3`, nil, []string{"entry 3 (version 1 of operation op_other) " + emptied}},
 		"other words in it":          {`UPDATE journal SET payload = '{"type":"invoked"}' WHERE seq = 3`, nil, []string{"entry 3 (version 1 of operation op_1) was changed"}},

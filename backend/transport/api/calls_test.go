@@ -69,6 +69,10 @@ type off struct{}
 func (off) Preview(context.Context) (retention.Removal, error) {
 	return retention.Removal{Off: true, Items: []retention.RemovalItem{}}, nil
 }
+func (off) Delete(_ context.Context, _ human.Actor, ids []human.OperationID) (retention.Deletion, error) {
+	return retention.Deletion{Operations: ids, Copies: retention.Copies{Backups: []string{}, Files: []string{}}}, nil
+}
+
 func (o off) Remove(ctx context.Context) (retention.Removal, error) { return o.Preview(ctx) }
 
 // noArchives are no backups.
@@ -151,6 +155,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/statistics", nil, nil, 401, 403, 403, 200},
 		{"GET /api/retention/preview", nil, nil, 401, 403, 403, 200},
 		{"POST /api/retention/run", nil, nil, 401, 403, 403, 200},
+		{"POST /api/human/delete", nil, text(`{"operations":["op_1"]}`), 401, 403, 403, 200},
 		{"GET /api/archives", nil, nil, 401, 403, 403, 200},
 		{"POST /api/archives", nil, nil, 401, 403, 403, 200},
 		{"GET /api/archives/{id}", text("/api/archives/none"), nil, 401, 403, 403, 404},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"deskbell/backend/human"
 	"deskbell/backend/record/retention"
 )
 
@@ -12,6 +13,12 @@ import (
 type Retention interface {
 	Preview(ctx context.Context) (retention.Removal, error)
 	Remove(ctx context.Context) (retention.Removal, error)
+	Delete(ctx context.Context, by human.Actor, ids []human.OperationID) (retention.Deletion, error)
+}
+
+// OperationsRequest names operations.
+type OperationsRequest struct {
+	Operations []human.OperationID `json:"operations" minItems:"1" maxItems:"100"`
 }
 
 func (s *Server) retention(c catalogue) {
@@ -24,5 +31,13 @@ func (s *Server) retention(c catalogue) {
 		func(ctx context.Context, _ *exchange, _ *payload[none]) (*answer[*retention.Removal], error) {
 			p, err := s.deps.Retention.Remove(context.WithoutCancel(ctx)) // a part is of no use to anybody
 			return ok(&p, err)
+		})
+	add(c, toHuman("delete", "deleteOperations", "Delete operations that ended, with all that belongs to them, for good: all, or none with an error that names one", operators),
+		func(ctx context.Context, x *exchange, in *payload[OperationsRequest]) (*answer[*retention.Deletion], error) {
+			if n := len(in.JSON.Operations); n < 1 || n > 100 {
+				return nil, human.BadField("operations", "there are %d; it must be 1 to 100", n)
+			}
+			d, err := s.deps.Retention.Delete(context.WithoutCancel(ctx), x.by, in.JSON.Operations) // half deleted is of no use
+			return ok(&d, err)
 		})
 }

@@ -115,6 +115,9 @@ func (s *Server) exportOperations(ctx context.Context, x *exchange, in *historyI
 		file := &fileWriter{ResponseWriter: w, export: e}
 		file.begin()
 		write := begin(file)
+		if in.Format != "csv" {
+			write = s.whole(ctx, x.by, write)
+		}
 		for page := first; ; {
 			if err = write(page.Operations); err != nil || page.Next == "" {
 				break
@@ -131,7 +134,26 @@ func (s *Server) exportOperations(ctx context.Context, x *exchange, in *historyI
 	}}, nil
 }
 
-// jsonLines writes an operation a line, as lists have them, without drafts: those were not sent.
+// whole has each operation written with its details and context, which lists leave out.
+func (s *Server) whole(ctx context.Context, by human.Actor, write func([]human.Operation) error) func([]human.Operation) error {
+	return func(ops []human.Operation) error {
+		for _, brief := range ops {
+			op, err := s.deps.Queue.Get(ctx, by, brief.ID)
+			if human.KindOf(err) == human.NotFound {
+				continue // it was removed meanwhile
+			}
+			if err == nil {
+				err = write([]human.Operation{op})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// jsonLines writes an operation a line, without drafts: those were not sent.
 func jsonLines(w io.Writer) func([]human.Operation) error {
 	return func(ops []human.Operation) error {
 		for _, op := range ops {
@@ -167,7 +189,7 @@ func table(w io.Writer) func([]human.Operation) error {
 				row[10], row[15] = op.Ended.By.Name, op.Ended.Reason
 			}
 			for i, text := range row {
-				row[i] = noFormula(text)
+				row[i] = human.Cell(text)
 			}
 			_ = t.Write(row)
 		}
@@ -181,12 +203,4 @@ func stamp(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
-}
-
-// noFormula keeps a spreadsheet from running a text that an agent sent (OWASP, CSV Injection): the apostrophe makes it a text.
-func noFormula(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
-		return "'" + text
-	}
-	return text
 }

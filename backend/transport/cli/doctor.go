@@ -206,7 +206,7 @@ func journalSays(name human.Sentence, audit receipt.Audit) human.Diagnosis {
 	}
 	if len(audit.Found) == 0 {
 		if audit.Removed > 0 {
-			return human.Healthy(name, human.Sayf("%d entries and %d receipts are as they were written; retention removed the words of %d of these entries, the last on %s",
+			return human.Healthy(name, human.Sayf("%d entries and %d receipts are as they were written; the words of %d of these entries were removed, the last on %s",
 				audit.Entries, audit.Receipts, audit.Removed, audit.RemovedAt.Format(time.DateOnly)))
 		}
 		return human.Healthy(name, intact(audit.Entries, audit.Receipts))

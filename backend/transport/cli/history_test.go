@@ -4,11 +4,19 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record"
+	"deskbell/backend/record/library"
+	"deskbell/backend/record/retention"
 )
 
 func TestHistoryInATerminal(t *testing.T) {
@@ -50,5 +58,77 @@ func TestHistoryInATerminal(t *testing.T) {
 	t.Setenv("DESKBELL_KEY", "")
 	if _, errs := d.run(exitError, "history", "export"); !strings.Contains(errs, "only an operator") {
 		t.Errorf("without a session: %q", errs)
+	}
+}
+
+// The history with its recordings is a folder: without what the operator removed, and never over what is there.
+func TestTheHistoryWithRecordings(t *testing.T) {
+	d := newFixture(t)
+	pen, err := d.files.Writer("rec_1")
+	must(t, err)
+	picture, _, _, err := pen.Put(&record.Frame{W: 8, H: 8, Scale: 1, Pix: make([]byte, 4*8*8)})
+	must(t, err)
+	must(t, pen.Close())
+	ctx := t.Context()
+	rec := human.Recording{ID: "rec_1", OperationID: d.op.ID, State: human.RecordingStopped, StartedAt: d.began}
+	must(t, d.store.Recordings().Create(ctx, rec))
+	typed := func(seq uint64, at time.Duration, text string) human.RecordedEvent {
+		return human.RecordedEvent{Seq: seq, At: int64(at), Source: human.WindowSource, Type: human.WindowActive, App: &human.App{Name: text}, Window: &human.Window{Title: text}}
+	}
+	must(t, d.store.Recordings().Append(ctx, rec, []human.RecordedEvent{
+		typed(1, time.Second, "=shown"), {Seq: 2, At: int64(2 * time.Second), Source: human.InputSource, Type: human.PointerDown, Button: 1},
+		{Seq: 3, At: int64(2 * time.Second), Source: human.InputSource, Type: human.PointerUp, Button: 1},
+		{Seq: 4, At: int64(3 * time.Second), Source: human.ScreenSource, Type: human.PictureTaken, Picture: picture, When: "after", CausedBy: 2}, typed(5, 9*time.Second, "secret"),
+		{Seq: 6, At: int64(9 * time.Second), Source: human.InputSource, Type: human.PointerDown, Button: 1}, {Seq: 7, At: int64(9 * time.Second), Source: human.InputSource, Type: human.PointerUp, Button: 1},
+	}))
+	all := decoded[library.Actions](d, "recordings", "show", "rec_1", "--json")
+	_, err = d.store.Recordings().SetEdits(ctx, "rec_1", human.Edits{Cuts: []string{all.Actions[len(all.Actions)-1].ID}})
+	must(t, err)
+	to := filepath.Join(t.TempDir(), "out")
+	told := decoded[struct{ Bytes int64 }](d, "history", "export", "--with-recordings", "-o", to, "--since", "2020-01-01", "--until", "2100-01-01", "--json")
+	var bytes int64
+	text := map[string]string{}
+	must(t, filepath.WalkDir(to, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		bytes += int64(len(data))
+		text[strings.TrimPrefix(filepath.ToSlash(path), filepath.ToSlash(to)+"/")] = string(data)
+		return err
+	}))
+	if len(text) != 5 || bytes != told.Bytes || !strings.HasPrefix(text["recordings/rec_1/pictures/"+picture+".png"], "\x89PNG") {
+		t.Errorf("%d bytes in %v, and it says %d", bytes, slices.Collect(maps.Keys(text)), told.Bytes)
+	}
+	var op human.Operation
+	if err := json.Unmarshal([]byte(text["history.jsonl"]), &op); err != nil || op.ID != d.op.ID {
+		t.Errorf("the history is %q, %v", text["history.jsonl"], err)
+	}
+	if events := text["recordings/rec_1/events.jsonl"]; strings.Count(events, "\n") != 4 || !strings.Contains(events, "=shown") || strings.Contains(events, "secret") {
+		t.Errorf("events: %s", events)
+	}
+	rows, err := csv.NewReader(strings.NewReader(text["recordings/rec_1/actions.csv"])).ReadAll()
+	if err != nil || len(rows) != len(all.Actions) || strings.Contains(fmt.Sprint(rows), "secret") || !strings.Contains(fmt.Sprint(rows), "'=shown") {
+		t.Errorf("actions: %q, %v", rows, err)
+	}
+	for _, args := range [][]string{{"-o", to}, {"-o", to, "--with-recordings"}, {"--with-recordings"}, {"--since", "today"}} {
+		d.run(exitError, append([]string{"history", "export"}, args...)...)
+	}
+	if out, _ := d.run(exitYes, "history", "export", "-o", "-", "--until", "2020-01-01"); out != "" {
+		t.Errorf("before there was anything: %s", out)
+	}
+	if left, err := os.ReadDir(filepath.Dir(to)); err != nil || len(left) != 1 {
+		t.Errorf("beside it is %v, %v", left, err)
+	}
+}
+
+func TestDeletingInATerminal(t *testing.T) {
+	d := newFixture(t)
+	if _, errs := d.run(exitError, "delete", "op_1"); !strings.Contains(errs, "--yes") || d.ran > 0 {
+		t.Errorf("without a question: %q, %d", errs, d.ran)
+	}
+	d.says("deskbell backup delete 2026-11-28T030000Z", "delete", "op_1", "op_2", "--yes")
+	if got := decoded[retention.Deletion](d, "delete", "op_1", "op_2", "--yes", "--json"); len(got.Operations) != 2 || len(got.Copies.Files) != 1 || d.ran != 2 {
+		t.Errorf("it says %+v", got)
 	}
 }

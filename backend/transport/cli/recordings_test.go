@@ -50,10 +50,17 @@ type fixture struct {
 
 	removal retention.Removal // what retention would remove
 	ran     int
+	files   *pictures.Store
 }
 
 // Preview implements api.Retention.
 func (d *fixture) Preview(context.Context) (retention.Removal, error) { return d.removal, nil }
+
+// Delete implements api.Retention.
+func (d *fixture) Delete(_ context.Context, _ human.Actor, ids []human.OperationID) (retention.Deletion, error) {
+	d.ran++
+	return retention.Deletion{Operations: ids, Copies: retention.Copies{Backups: []string{"2026-11-28T030000Z"}, Files: []string{"/data/deskbell.db.rescued-1"}}}, nil
+}
 
 // Remove implements api.Retention.
 func (d *fixture) Remove(context.Context) (retention.Removal, error) { d.ran++; return d.removal, nil }
@@ -66,6 +73,7 @@ func newFixture(t *testing.T) *fixture {
 	d := &fixture{t: t, store: store, queue: queue.New(store, store, queue.Options{Log: log}), began: time.Now()}
 	must(t, d.queue.Load(t.Context()))
 	files := pictures.New(dir)
+	d.files = files
 	recorder := record.New(record.Deps{
 		Store: store.Recordings(), Pictures: files, Operations: d.queue, Input: pointer{}, Log: log,
 		Clock: func() (time.Time, int64) { now := time.Now(); return now, int64(now.Sub(d.began)) },

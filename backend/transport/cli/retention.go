@@ -34,21 +34,73 @@ func (s *shell) retentionCommand() *cobra.Command {
 			if err != nil || plan.Off || len(plan.Items) == 0 {
 				return s.retained(plan, err)
 			}
-			if !s.interactive() {
-				return human.Errorf(human.Invalid, "what is removed is gone for good; confirm it with --yes")
-			}
-			_, _ = fmt.Fprintf(s.err, "Remove %s for good? [y/N] ", amounts(plan)) // there is nowhere else to ask
-			answer := bufio.NewScanner(s.in)
-			if !answer.Scan() || !strings.EqualFold(strings.TrimSpace(answer.Text()), "y") {
-				s.note("Nothing was removed.")
-				s.code = exitNo
-				return answer.Err()
+			if is, err := s.confirmed(false, fmt.Sprintf("Remove %s for good?", amounts(plan)), "Nothing was removed."); err != nil || !is {
+				return err
 			}
 		}
 		return s.retained(operator.Retention(ctx, true))
 	})
 	c.AddCommand(s.operatorFlags(run, "print what was removed as one line of JSON"))
 	return c
+}
+
+func (s *shell) deleteCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use:   "delete ID...",
+		Short: "Delete finished requests with all that belongs to them",
+		Long: "Delete finished requests for good, with their answers, messages, recordings, pictures and files. Afterwards none of that is in\n" +
+			"the data folder. The journal still proves that the requests were there, and says who deleted them and when. Older\n" +
+			"backups still have them: they are listed.",
+		Args: cobra.RangeArgs(1, 100),
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			ids := make([]human.OperationID, len(args))
+			for i := range args {
+				ids[i] = human.OperationID(args[i])
+			}
+			if is, err := s.confirmed(yes, fmt.Sprintf("Delete %d requests with all that belongs to them, for good?", len(ids)), "Nothing was deleted."); err != nil || !is {
+				return err
+			}
+			d, err := operator.Delete(ctx, ids)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(d)
+			}
+			s.printf("Deleted: %d\n", len(d.Operations))
+			if len(d.Copies.Backups)+len(d.Copies.Files) > 0 {
+				s.printf("Older copies still have them. Delete those that you do not need, when there is a new backup:\n")
+			}
+			for _, id := range d.Copies.Backups {
+				s.printf("  deskbell backup delete %s\n", visible(id))
+			}
+			for _, path := range d.Copies.Files {
+				s.printf("  %s\n", visible(path))
+			}
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return s.operatorFlags(c, "print what was deleted, and which copies have it, as one line of JSON")
+}
+
+// confirmed asks whether to do what cannot be undone, unless yes says so. Where there is no terminal to ask in, it is an error.
+func (s *shell) confirmed(yes bool, question, not string) (bool, error) {
+	if yes {
+		return true, nil
+	}
+	if !s.interactive() {
+		return false, human.Errorf(human.Invalid, "what is removed is gone for good; confirm it with --yes")
+	}
+	_, _ = fmt.Fprintf(s.err, "%s [y/N] ", question) // there is nowhere else to ask
+	answer := bufio.NewScanner(s.in)
+	if answer.Scan() && strings.EqualFold(strings.TrimSpace(answer.Text()), "y") {
+		return true, nil
+	}
+	s.note("%s", not)
+	s.code = exitNo
+	return false, answer.Err()
 }
 
 // retained prints what would be removed, or was.

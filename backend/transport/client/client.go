@@ -236,13 +236,18 @@ func (c *Client) List(ctx context.Context, f Filter) (Page, error) {
 }
 
 // ExportHistory begins to read the operations that a filter selects, all pages of them, as jsonl or csv; for operators. With days,
-// only those of the last so many days of this system's calendar. A read that ends with an error leaves less than the whole.
-func (c *Client) ExportHistory(ctx context.Context, f Filter, days int, format string) (Exported, error) {
+// only those of the last so many days of this system's calendar; since and until bound when they were sent, and a zero one does not. A read that ends with an error leaves less than the whole.
+func (c *Client) ExportHistory(ctx context.Context, f Filter, days int, since, until time.Time, format string) (Exported, error) {
 	query := f.query()
 	put(query, "format", format)
 	if days != 0 {
 		query.Set("days", strconv.Itoa(days))
 		query.Set("zone", time.Now().Format("-07:00"))
+	}
+	for name, at := range map[string]time.Time{"from": since, "to": until} {
+		if !at.IsZero() {
+			query.Set(name, at.UTC().Format(time.RFC3339))
+		}
 	}
 	return c.exported(ctx, "/api/human/export?"+query.Encode())
 }

@@ -108,6 +108,13 @@ func (c *Client) Actions(ctx context.Context, id human.RecordingID, language, af
 	return found, err
 }
 
+// Events returns a part of the raw events of a recording, those after a seq. For operators.
+func (c *Client) Events(ctx context.Context, id human.RecordingID, after uint64) (library.RecordedEvents, error) {
+	var page library.RecordedEvents
+	_, err := c.call(ctx, http.MethodGet, "/api/recordings/"+url.PathEscape(string(id))+"/events?after="+strconv.FormatUint(after, 10), nil, &page)
+	return page, err
+}
+
 // Edits returns what is removed and masked.
 func (c *Client) Edits(ctx context.Context, id human.RecordingID) (human.Edits, error) {
 	var e human.Edits

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"deskbell/backend/human"
 	"deskbell/backend/record/retention"
 )
 
@@ -16,4 +17,11 @@ func (c *Client) Retention(ctx context.Context, run bool) (retention.Removal, er
 	var p retention.Removal
 	_, err := c.call(ctx, method, path, nil, &p)
 	return p, err
+}
+
+// Delete deletes operations that ended, with all that belongs to them. For operators.
+func (c *Client) Delete(ctx context.Context, ids []human.OperationID) (retention.Deletion, error) {
+	var d retention.Deletion
+	_, err := c.call(ctx, http.MethodPost, "/api/human/delete", map[string]any{"operations": ids}, &d)
+	return d, err
 }

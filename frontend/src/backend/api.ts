@@ -367,6 +367,11 @@ export class Api {
     return this.#post(`/api/sinks/${name}/test`, {});
   }
 
+  /** Deletes operations that ended, with all that belongs to them. */
+  deleteOperations(operations: string[]): Promise<void> {
+    return this.#post('/api/human/delete', { operations });
+  }
+
   /** What retention would remove now; with run it removes it, and this is what that was. */
   retention(run: boolean): Promise<Removal> {
     return run ? this.#post('/api/retention/run', {}) : this.#get('/api/retention/preview');

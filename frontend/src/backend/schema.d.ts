@@ -1008,6 +1008,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete operations that ended, with all that belongs to them, for good: all, or none with an error that names one
+         * @description For: operator.
+         */
+        post: operations["deleteOperations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/delivered": {
         parameters: {
             query?: never;
@@ -3503,7 +3523,7 @@ export interface components {
             receipts: number;
             /**
              * Format: int64
-             * @description The entries whose words retention removed: each is named, with its link, by an entry that the server signed.
+             * @description The entries whose words retention or an operator removed: each is named, with its link, by an entry that the server signed.
              */
             removed?: number;
             /**
@@ -4104,6 +4124,12 @@ export interface components {
             /** @description Of the script, masked. */
             url?: string;
         };
+        Copies: {
+            /** @description The ids of backups, the newest first. */
+            backups: string[];
+            /** @description The paths of databases that were rescued or set aside. */
+            files: string[];
+        };
         Counts: {
             /** Format: int64 */
             allowed: number;
@@ -4244,6 +4270,11 @@ export interface components {
             reason: string;
             /** @description Hold it for five seconds, as complete does. */
             undoable?: boolean;
+        };
+        Deletion: {
+            /** @description Where it still is: in what was made before. */
+            copies: components["schemas"]["Copies"];
+            operations: string[];
         };
         Delivery: {
             /** @description card, notification, tray or console. */
@@ -5614,6 +5645,9 @@ export interface components {
         };
         OperationRequest: {
             operation_id: string;
+        };
+        OperationsRequest: {
+            operations: string[];
         };
         Order: {
             /** @description Of change: what it changed. */
@@ -9710,6 +9744,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Operation"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteOperations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationsRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deletion"];
                 };
             };
             /** @description An error; nothing was changed. */
