@@ -385,6 +385,29 @@ func (a *App) startup(ctx context.Context) {
 	a.running.Go(func() { a.home.Recorder.WatchRecording(a.life, a.recording) })
 }
 
+// open opens Home. Where the database cannot be used, the window says so until it is repaired, and opens Home again; it returns the
+// error when the program ends before.
+func (a *App) open() (home Home, err error) {
+	for {
+		var broken *Broken
+		if home, err = a.deps.Open(a.life); !errors.As(err, &broken) {
+			return home, err
+		}
+		a.log.Error("cannot start", "error", err)
+		repaired := make(chan struct{})
+		a.mu.Lock()
+		a.broken, a.repaired = broken, repaired
+		a.mu.Unlock()
+		a.turnTo(modeConsole, 0)
+		runtime.EventsEmit(a.ctx, "broken")
+		select {
+		case <-repaired:
+		case <-a.life.Done():
+			return home, err
+		}
+	}
+}
+
 // count has the tray show how many operations wait, and the most urgent of them.
 func (a *App) count(pending int) {
 	waiting := a.home.Waiting()

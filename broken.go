@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/wailsapp/wails/v2/pkg/runtime"
-
 	"deskbell/backend/human"
 )
 
@@ -33,29 +31,6 @@ type BrokenView struct {
 type Repaired struct {
 	Lines  []human.Sentence `json:"lines"`
 	Failed *human.Sentence  `json:"failed,omitempty"`
-}
-
-// open opens Home. Where the database cannot be used, the window says so until it is repaired, and opens Home again; it returns the
-// error when the program ends before.
-func (a *App) open() (home Home, err error) {
-	for {
-		var broken *Broken
-		if home, err = a.deps.Open(a.life); !errors.As(err, &broken) {
-			return home, err
-		}
-		a.log.Error("cannot start", "error", err)
-		repaired := make(chan struct{})
-		a.mu.Lock()
-		a.broken, a.repaired = broken, repaired
-		a.mu.Unlock()
-		a.turnTo(modeConsole, 0)
-		runtime.EventsEmit(a.ctx, "broken")
-		select {
-		case <-repaired:
-		case <-a.life.Done():
-			return home, err
-		}
-	}
 }
 
 // isBroken returns why the window has no Home, where that can be repaired; else nil.
