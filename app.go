@@ -130,6 +130,9 @@ type Deps struct {
 //	PickFolder(): Promise<string>                                  "" when the operator picked none
 //	Save(name: string, path: string): Promise<string>              asks where, and writes there what GET path
 //	                                                               answers; "" when the operator thought better
+//	Broken(): Promise<BrokenView|null>                             why Session waits: the database cannot be used
+//	Repair(replace: boolean): Promise<Repaired>                    repairs it, or says what that would do
+//	OpenFolder(): Promise<void>                                    the data folder, in the file manager
 //	Quit(): Promise<void>                                          asks first while something waits
 //
 // Events, through window.runtime.EventsOn(NAME, callback):
@@ -138,6 +141,7 @@ type Deps struct {
 //	"open"   (id: string)                   show this operation or page; the console is up already
 //	"keys"   ()                             Ctrl Alt B: the popup has the keyboard, focus the front card
 //	"quiet"  (on, critical: boolean)        no cards and no notifications now, but, with critical, of critical risk
+//	"broken" ()                             Broken says something
 //	"woke"   ()                             the machine has woken from sleep
 //	"failed" (operationID, message: string) an answer given in a notification did not arrive
 type App struct {
@@ -167,8 +171,10 @@ type App struct {
 	quiet    window.Quiet
 	loud     *time.Timer // looks again when quiet ends
 	wanted   string      // what show was last asked for, until the page has heard of it
-	quitting bool        // told to, without asking
-	gone     bool        // Wails has been let
+	broken   *Broken     // while there is no home because of it
+	repaired chan struct{}
+	quitting bool // told to, without asking
+	gone     bool // Wails has been let
 	asking   bool
 	offered  map[string][]string // the actions each notification offered
 }
@@ -329,7 +335,10 @@ func (a *App) startup(ctx context.Context) {
 	if err := a.window.Adopt(a.hotkey); err != nil {
 		a.log.Warn("the window is Wails' alone", "reason", err)
 	}
-	a.home, a.openErr = a.deps.Open(a.life)
+	a.home, a.openErr = a.open()
+	if a.life.Err() != nil && a.openErr != nil {
+		return // it quits
+	}
 	if a.openErr != nil {
 		a.log.Error("cannot start", "error", a.openErr)
 		_, _ = runtime.MessageDialog(ctx, runtime.MessageDialogOptions{
@@ -374,6 +383,29 @@ func (a *App) startup(ctx context.Context) {
 		}
 	})
 	a.running.Go(func() { a.home.Recorder.WatchRecording(a.life, a.recording) })
+}
+
+// open opens Home. Where the database cannot be used, the window says so until it is repaired, and opens Home again; it returns the
+// error when the program ends before.
+func (a *App) open() (home Home, err error) {
+	for {
+		var broken *Broken
+		if home, err = a.deps.Open(a.life); !errors.As(err, &broken) {
+			return home, err
+		}
+		a.log.Error("cannot start", "error", err)
+		repaired := make(chan struct{})
+		a.mu.Lock()
+		a.broken, a.repaired = broken, repaired
+		a.mu.Unlock()
+		a.turnTo(modeConsole, 0)
+		runtime.EventsEmit(a.ctx, "broken")
+		select {
+		case <-repaired:
+		case <-a.life.Done():
+			return home, err
+		}
+	}
 }
 
 // count has the tray show how many operations wait, and the most urgent of them.
@@ -497,6 +529,7 @@ func (a *App) currentMode() string {
 // beforeClose is asked when the window's close button is pressed, and when the program is told to quit.
 func (a *App) beforeClose(context.Context) (prevent bool) {
 	a.mu.Lock()
+	a.quitting = a.quitting || a.broken != nil // there is nothing to come back to
 	quitting, gone := a.quitting, a.gone
 	a.gone = quitting
 	a.mu.Unlock()
@@ -583,7 +616,7 @@ func (a *App) exit() {
 
 // mayQuit asks the operator when something waits.
 func (a *App) mayQuit() bool {
-	if !a.ready() {
+	if a.isBroken() != nil || !a.ready() {
 		return true
 	}
 	pending := a.home.Pending()
@@ -649,6 +682,10 @@ func (a *App) shortcut(key window.Hotkey) {
 
 // show brings up the console, at an operation or a page unless id is empty.
 func (a *App) show(id string) {
+	if a.isBroken() != nil {
+		a.turnTo(modeConsole, 0)
+		return
+	}
 	if !a.ready() {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 
 	"deskbell/backend/app"
 	"deskbell/backend/box"
+	"deskbell/backend/human"
 	"deskbell/backend/platform/sealed"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/plugins"
@@ -86,7 +87,7 @@ func openHome(ctx context.Context, start cli.Start, page fs.FS) (Home, error) {
 		},
 	})
 	if err != nil {
-		return Home{}, err
+		return Home{}, whyNot(ctx, err, place)
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
@@ -115,6 +116,23 @@ func openHome(ctx context.Context, start cli.Start, page fs.FS) (Home, error) {
 			}
 		},
 	}, nil
+}
+
+// whyNot is the error of opening the App, with what can be done where the database cannot be used.
+func whyNot(ctx context.Context, err error, p cli.Place) error {
+	found := app.Damage(err)
+	if found == nil {
+		return err
+	}
+	ui := p.Config.Settings().UI
+	return &Broken{
+		Err:  err,
+		View: BrokenView{p.Dir, found, app.GoodBackups(ctx, p), unlessSystem(ui.Language), unlessSystem(ui.Theme)},
+		Repair: func(ctx context.Context, replace bool) ([]human.Sentence, error) {
+			return app.Repair(ctx, p.Dir, version, replace)
+		},
+		OpenFolder: func() error { return app.OpenFolder(p.Dir) },
+	}
 }
 
 func unlessSystem(choice string) string {

@@ -70,28 +70,21 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	if err := a.store.Mirror(ctx); err != nil {
 		return err
 	}
-	lost, err := a.store.Losses(ctx)
-	for _, l := range lost {
+	now, _ := a.store.State()
+	for _, l := range now.Losses {
 		a.log.Error("something that was acknowledged is missing in the database", "what", l.Text)
 	}
-	return err
-}
-
-// trouble is why nothing is stored any more, and a channel that is closed when that changes.
-func (a *App) trouble() (*human.Error, <-chan struct{}) {
-	t, changed := a.store.Trouble()
-	if t == nil {
-		return nil, changed
-	}
-	return t.Err(), changed
+	return nil
 }
 
 // watchStore writes to the log when a fault of the database ends writing, and what was saved.
 func (a *App) watchStore(ctx context.Context) error {
+	var said *sqlite.Trouble
 	for {
-		trouble, changed := a.trouble()
-		if trouble != nil {
-			a.log.Error("the database failed", "err", trouble)
+		trouble, changed := a.store.Trouble()
+		if trouble != said {
+			a.log.Error("the database failed", "err", trouble.Err())
+			said = trouble
 		}
 		select {
 		case <-changed:
@@ -382,12 +375,20 @@ func (a *App) openAPI() (err error) {
 		func(ctx context.Context, name string) (string, error) { return a.store.AddKey(ctx, name, false) }, a.log)
 	a.opens(func() error { a.clients.Close(); return nil })
 	audit := func(ctx context.Context) (receipt.Audit, error) {
-		return a.queue.Audit(ctx, a.operator(), receipt.TrustIn(a.receiptKeys.List()))
+		audit, err := a.queue.Audit(ctx, a.operator(), receipt.TrustIn(a.receiptKeys.List()))
+		if err == nil {
+			found := make([]human.Sentence, len(audit.Found))
+			for i, f := range audit.Found {
+				found[i] = f.Sentence
+			}
+			a.store.Audited(found)
+		}
+		return audit, err
 	}
 	a.audits = &receipt.Watch{Audit: audit, Now: time.Now, Log: a.log}
 	d := api.Deps{
 		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp, Outbox: a.outbox, Retention: a.retention, Archives: a.archivesIn, Views: views.New(a.Dir, newID),
-		Callers: a.callers, Clients: a.clients, Changes: workspace.Changes{}, Host: a.host, Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits, Trouble: a.trouble,
+		Callers: a.callers, Clients: a.clients, Changes: workspace.Changes{}, Host: a.host, Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits, Data: a.store,
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
 			p := Program(a.Version, a.Built, nil)
 			p.Audit = func(ctx context.Context, _ string) (receipt.Audit, error) { return audit(ctx) } // of the journal that is open: it knows its end

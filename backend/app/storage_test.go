@@ -13,6 +13,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/store/sqlite"
+	"deskbell/backend/transport/api"
 )
 
 // TestStorageFaults has another program delete, replace and shorten the files of a running server while requests come in. What was
@@ -52,10 +53,7 @@ func TestStorageFaults(t *testing.T) {
 				status, words := newCaller(t, s.url, "").problem(t, "GET", "/healthz")
 				return status == 503 && strings.Contains(words, saved[0]) && strings.Contains(words, "Stop Deskbell")
 			})
-			if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
-			<-s.ended
+			s.interrupt(t)
 			if log := s.errs.String(); strings.Count(log, "the database failed") > 2 {
 				t.Errorf("the log repeats itself: %s", log)
 			}
@@ -88,6 +86,69 @@ func TestStorageFaults(t *testing.T) {
 			s.stop(t)
 		})
 	}
+}
+
+// TestTheStateOfTheData puts an older copy in the place of a database: until an operator notes it, it is said what is missing.
+func TestTheStateOfTheData(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	bot := key(t, dir, "bot")
+	file := filepath.Join(dir, sqlite.FileName)
+	older, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, dir, nil)
+	for range 3 {
+		newCaller(t, s.url, bot).good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": "lost"}, nil)
+	}
+	s.stop(t)
+	if err := os.WriteFile(file, older, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s = serve(t, dir, nil)
+		boss := operator(t, s.url, s.code)
+		health := func() (h api.Health) { newCaller(t, s.url, "").good(t, "GET", "/healthz", nil, &h); return h }
+		var now human.DataState
+		boss.good(t, "GET", "/api/data", nil, &now)
+		if now.State != "loss" || len(now.Losses) != 1 || now.Losses[0].First != 1 || now.Losses[0].Last != 3 || now.Losses[0].Operations != 3 {
+			t.Fatalf("three entries are lost: %+v", now)
+		}
+		if h := health(); h.Status != "ok" || h.Warning == nil || !strings.Contains(h.Warning.Text, "is missing") {
+			t.Errorf("healthz says %+v", h)
+		}
+		waitFor(t, "the check", func() bool {
+			boss.good(t, "GET", "/api/data", nil, &now)
+			return !now.Check.Finished.IsZero() && !now.Check.Journal.IsZero()
+		})
+		if now.Check.Done != now.Check.Total || now.Check.Pages == 0 {
+			t.Errorf("after the check: %+v", now.Check)
+		}
+		if t.Failed() {
+			return
+		}
+		if older != nil { // the first time
+			older = nil
+			s.interrupt(t)
+			continue
+		}
+		now = human.DataState{}
+		boss.good(t, "POST", "/api/data/noted", nil, &now)
+		if h := health(); now.State != "ok" || now.Losses != nil || h.Warning != nil {
+			t.Errorf("after it was noted: %+v, %+v", now, h)
+		}
+		s.interrupt(t)
+	}
+}
+
+// interrupt stops a server that has written errors to its log.
+func (s *server) interrupt(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	<-s.ended
 }
 
 // deleteFolder deletes a folder into which a program still writes.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"deskbell/backend/human"
 )
@@ -59,15 +60,40 @@ func (s *Store) Losses(ctx context.Context) (all []Loss, err error) {
 	return all, nil
 }
 
-// ReadLosses notes that an operator has read what was lost.
-func (s *Store) ReadLosses(ctx context.Context) error {
-	return s.change(ctx, `DELETE FROM meta WHERE key = ?`, lossesKey)
+// showLosses has State say what is missing.
+func (s *Store) showLosses(ctx context.Context) error {
+	all, err := s.Losses(ctx)
+	if err == nil {
+		s.setState(func(now *human.DataState) { now.Losses = all })
+	}
+	return err
 }
 
-// CheckPages reads every page of the database. It blocks for as long as that takes, and holds nothing up. The chain of the journal is the
-// audit's.
+// ReadLosses notes that an operator has read what was lost.
+func (s *Store) ReadLosses(ctx context.Context) error {
+	err := s.change(ctx, `DELETE FROM meta WHERE key = ?`, lossesKey)
+	if err == nil {
+		err = s.showLosses(ctx)
+	}
+	return err
+}
+
+// CheckPages reads every page of the database, and State follows it. It blocks for as long as that takes, and holds nothing up. The chain of
+// the journal is the audit's.
 func (s *Store) CheckPages(ctx context.Context) (Report, error) {
 	r := Report{File: s.file}
-	err := s.checkPages(ctx, &r)
+	var pages int
+	err := s.reads.QueryRowContext(ctx, `PRAGMA page_count`).Scan(&pages)
+	if err == nil {
+		err = s.checkPages(ctx, &r, func(done, total int) {
+			s.setState(func(now *human.DataState) {
+				now.Check.Done, now.Check.Total, now.Check.Pages = done, total, pages
+				now.Damage, now.More = slices.Clone(r.Found), r.More
+			})
+		})
+	}
+	if err == nil {
+		s.setState(func(now *human.DataState) { now.Check.Finished = time.Now().UTC() })
+	}
 	return r, s.fail(ctx, err)
 }

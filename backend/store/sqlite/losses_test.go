@@ -26,6 +26,10 @@ func TestAllPagesAreChecked(t *testing.T) {
 		if err != nil {
 			t.Errorf("page %d: %v", page, err)
 		}
+		now, _ := s.State()
+		if c := now.Check; len(now.Damage) != len(r.Found) || (now.State == "damaged") != !r.Whole() || c.Finished.IsZero() || c.Done != c.Total || c.Total < 10 || int64(c.Pages) != info.Size()/4096 {
+			t.Errorf("page %d: %+v, and the check found %v", page, now, r.Found)
+		}
 		if len(r.Found) > 0 {
 			later++
 		}

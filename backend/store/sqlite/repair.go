@@ -231,7 +231,7 @@ func (r *repairer) check(ctx context.Context, steps []string) error {
 		return err
 	}
 	found := Report{File: s.file}
-	err = cmp.Or(s.checkPages(ctx, &found), s.checkChain(ctx, &found))
+	err = cmp.Or(s.checkPages(ctx, &found, quietly), s.checkChain(ctx, &found))
 	if err == nil {
 		r.last, err = s.end(ctx)
 	}

@@ -152,6 +152,9 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if err := s.noteLoss(ctx, found.Lost); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if err := s.showLosses(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if err := s.Recordings().indexOld(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -75,17 +75,8 @@ func (r *Report) text() human.Sentence {
 	return human.Sayf("%d problems: %s", len(all)+r.More, b.String())
 }
 
-// A Loss is what was acknowledged and is not in the database, which is whole without it.
-type Loss struct {
-	First      uint64    `json:"first,omitempty"` // 0 where the database is another one than before
-	Last       uint64    `json:"last"`
-	From       time.Time `json:"from,omitzero"` // of the entry before the first that is missing
-	To         time.Time `json:"to"`
-	Operations uint64    `json:"operations"` // that began in it, at most
-	FoundAt    time.Time `json:"found_at"`
-
-	human.Sentence
-}
+// A Loss is what was acknowledged and is missing.
+type Loss = human.DataLoss
 
 // Damaged is the error for a database that cannot be used as it is. Nothing was changed in its files.
 type Damaged struct {
@@ -246,20 +237,20 @@ func checkHeader(file string, size int64) *human.Sentence {
 // lost is what a head has beyond the end of a database.
 func (h Head) lost(end position) Loss {
 	l := Loss{First: end.seq + 1, Last: h.Seq, From: end.time(), To: time.UnixMicro(h.At).UTC(), FoundAt: time.Now().UTC(), Operations: h.Operations}
-	l.say()
+	l.Sentence = lossWords(l)
 	return l
 }
 
-// say puts it in words.
-func (l *Loss) say() {
+// lossWords say what is missing.
+func lossWords(l Loss) human.Sentence {
 	to, from := l.To.Local().Format(time.DateTime), l.From.Local().Format(time.DateTime)
 	switch {
 	case l.First == 0:
-		l.Sentence = human.Sayf("this is another database than the one that was here last, which ended with entry %d of %s: it may have lost entries that were acknowledged", l.Last, to)
+		return human.Sayf("this is another database than the one that was here last, which ended with entry %d of %s: it may have lost entries that were acknowledged", l.Last, to)
 	case l.From.IsZero():
-		l.Sentence = human.Sayf("all %d entries that were acknowledged until %s are missing, of at most %d operations", l.Last, to, l.Operations)
+		return human.Sayf("all %d entries that were acknowledged until %s are missing, of at most %d operations", l.Last, to, l.Operations)
 	default:
-		l.Sentence = human.Sayf("entries %d to %d were acknowledged and are missing at the end, from %s to %s, of at most %d new operations", l.First, l.Last, from, to, l.Operations)
+		return human.Sayf("entries %d to %d were acknowledged and are missing at the end, from %s to %s, of at most %d new operations", l.First, l.Last, from, to, l.Operations)
 	}
 }
 
@@ -344,7 +335,7 @@ func (s *Store) loses(ctx context.Context, head Head, end position) (*Loss, erro
 			return nil, err
 		}
 		l.Operations -= min(has, l.Operations)
-		l.say()
+		l.Sentence = lossWords(l)
 		return &l, nil
 	}
 	var link []byte
@@ -357,7 +348,7 @@ func (s *Store) loses(ctx context.Context, head Head, end position) (*Loss, erro
 	}
 	l := head.lost(end)
 	l.First, l.Operations = 0, 0
-	l.say()
+	l.Sentence = lossWords(l)
 	return &l, nil
 }
 
@@ -409,7 +400,7 @@ func unreadable(text []byte) string {
 
 // afterLoss reads all of a database that has lost its end: only one that is whole otherwise can be started.
 func (s *Store) afterLoss(ctx context.Context, r *Report) error {
-	if err := s.checkPages(ctx, r); err != nil {
+	if err := s.checkPages(ctx, r, quietly); err != nil {
 		return err
 	}
 	if r.Lost.First == 0 {
@@ -484,8 +475,8 @@ func inLog(file string, after, until uint64) int {
 	return len(seqs)
 }
 
-// checkPages has SQLite read every page of every table.
-func (s *Store) checkPages(ctx context.Context, r *Report) error {
+// checkPages has SQLite read every page of every table, and reports how many it read.
+func (s *Store) checkPages(ctx context.Context, r *Report, read func(done, total int)) error {
 	var tables []string
 	err := s.built(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0`, nil, func(rows *sql.Rows) error {
 		var name string
@@ -496,7 +487,8 @@ func (s *Store) checkPages(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range tables {
+	for i, name := range tables {
+		read(i, len(tables))
 		err := s.built(ctx, `PRAGMA quick_check('`+strings.ReplaceAll(name, "'", "''")+`')`, nil, func(rows *sql.Rows) error { return r.checked(rows) })
 		if damage(err) {
 			r.found(human.Sayf("SQLite says: %s", sqliteSays(err)))
@@ -504,8 +496,12 @@ func (s *Store) checkPages(ctx context.Context, r *Report) error {
 			return err
 		}
 	}
+	read(len(tables), len(tables))
 	return nil
 }
+
+// quietly reports to no reader.
+func quietly(int, int) {}
 
 // checked reads a line of SQLite's checks.
 func (r *Report) checked(rows *sql.Rows) error {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -11,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -105,8 +107,10 @@ type watch struct {
 
 	trouble atomic.Pointer[Trouble]
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced whenever trouble changes
-	pin     driver.Conn   // see hold
+	changed chan struct{} // closed and replaced whenever trouble or state changes
+	state   human.DataState
+	audit   []human.Sentence // what the last audit found
+	pin     driver.Conn      // see hold
 }
 
 // Trouble returns what ended writing, or nil, and a channel that is closed when that changes. It does not block.
@@ -116,12 +120,40 @@ func (s *Store) Trouble() (*Trouble, <-chan struct{}) {
 	return s.watch.trouble.Load(), s.watch.changed
 }
 
-func (s *Store) setTrouble(t *Trouble) {
+// State says how the data stands, and returns a channel that is closed when that changes. It does not block.
+func (s *Store) State() (human.DataState, <-chan struct{}) {
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()
-	s.watch.trouble.Store(t)
+	now := s.watch.state
+	now.Damage = slices.Concat(now.Damage, s.watch.audit)
+	if t := s.watch.trouble.Load(); t != nil {
+		now.Trouble = &human.DataTrouble{At: t.At, Sentence: t.Err().Said}
+		if t.Rescue != nil {
+			now.Trouble.Rescued = cmp.Or(t.Rescue.Path, t.Rescue.Entries)
+		}
+	}
+	return now.Judged(), s.watch.changed
+}
+
+// Audited notes what an audit of the journal found.
+func (s *Store) Audited(found []human.Sentence) {
+	s.setState(func(now *human.DataState) {
+		now.Check.Journal = time.Now().UTC()
+		s.watch.audit = found
+	})
+}
+
+// setState changes what State says. What it has is replaced, never changed.
+func (s *Store) setState(change func(*human.DataState)) {
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	change(&s.watch.state)
 	close(s.watch.changed)
 	s.watch.changed = make(chan struct{})
+}
+
+func (s *Store) setTrouble(t *Trouble) {
+	s.setState(func(*human.DataState) { s.watch.trouble.Store(t) })
 }
 
 // stopped is the error of every write while there is trouble, and nil without.

@@ -82,6 +82,8 @@ type DoctorReport struct {
 type Health struct {
 	Status  string `json:"status" enum:"ok"`
 	Version string `json:"version"`
+
+	Warning *human.Sentence `json:"warning,omitempty" doc:"What is missing or damaged in the data. The server works."`
 }
 
 // changes are settings by key, in JSON.
@@ -108,12 +110,15 @@ const maxOperator = 64
 func (s *Server) signing(c catalogue) {
 	add(c, route{http.MethodGet, "/healthz", "health", "Is it there?", anyone, 0},
 		func(context.Context, *exchange, *none) (*answer[*Health], error) {
-			if s.deps.Trouble != nil {
-				if trouble, _ := s.deps.Trouble(); trouble != nil {
-					return nil, trouble
+			h := &Health{Status: "ok", Version: s.deps.Version}
+			if s.deps.Data != nil {
+				now, _ := s.deps.Data.State()
+				if t := now.Trouble; t != nil {
+					return nil, &human.Error{Kind: human.Unavailable, Msg: t.Text, Said: t.Sentence}
 				}
+				h.Warning = now.Warning()
 			}
-			return ok(&Health{"ok", s.deps.Version}, nil)
+			return ok(h, nil)
 		})
 	add(c, route{http.MethodPost, "/api/session", "signIn", "Sign in with a one-time code", anyone, 0},
 		func(ctx context.Context, x *exchange, in *payload[SessionRequest]) (*answer[*Session], error) {

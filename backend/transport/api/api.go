@@ -47,6 +47,13 @@ type Settings interface {
 	Update(changes map[string]json.RawMessage) (restart bool, err error)
 }
 
+// Data says how the data stands; *sqlite.Store is one.
+type Data interface {
+	// State does not block; the channel is closed when it changes.
+	State() (human.DataState, <-chan struct{})
+	ReadLosses(ctx context.Context) error
+}
+
 // Deps is what the API needs. Queue and Keys are required; without one of the others, the calls that
 // need it say so.
 type Deps struct {
@@ -82,8 +89,7 @@ type Deps struct {
 	ReceiptKeys ReceiptKeys
 	Journal     *receipt.Watch // adds to chains of receipts what it found; may be nil
 
-	// Trouble is why nothing is stored any more, nil as long as it is, and a channel that is closed when that changes. It may be nil.
-	Trouble func() (*human.Error, <-chan struct{})
+	Data Data // may be nil
 
 	// Terminal is the terminal of the process at the other end of a connection: Denied where it has none, NotFound where it
 	// cannot be known. Without it no session is a terminal's.

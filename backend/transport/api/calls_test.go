@@ -49,6 +49,7 @@ func full(d *Deps, _ *queue.Options) {
 	d.Phones = &Phones{Store: phones.New(os.TempDir(), time.Now), Door: func() (bool, string) { return false, "" }, Set: func(bool) error { return nil }}
 	d.Sample = func(context.Context) error { return nil }
 	d.Retention = off{}
+	d.Data = d.Keys.(*sqlite.Store)
 	d.Archives = func(string) Archives { return noArchives{} }
 	var err error
 	if d.StepUp, err = stepup.New(context.Background(), stepup.Deps{Vault: new(memory), Now: time.Now, Log: slog.New(slog.DiscardHandler)}); err != nil {
@@ -156,6 +157,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/retention/preview", nil, nil, 401, 403, 403, 200},
 		{"POST /api/retention/run", nil, nil, 401, 403, 403, 200},
 		{"POST /api/human/delete", nil, text(`{"operations":["op_1"]}`), 401, 403, 403, 200},
+		{"GET /api/data", nil, nil, 401, 403, 403, 200},
+		{"POST /api/data/noted", nil, nil, 401, 403, 403, 200},
 		{"GET /api/archives", nil, nil, 401, 403, 403, 200},
 		{"POST /api/archives", nil, nil, 401, 403, 403, 200},
 		{"GET /api/archives/{id}", text("/api/archives/none"), nil, 401, 403, 403, 404},

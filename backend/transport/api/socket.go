@@ -178,8 +178,8 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 		if k.deps.Callers != nil {
 			others.Go(func() { k.sendAttempts(ctx) })
 		}
-		if k.deps.Trouble != nil {
-			others.Go(func() { k.sendTrouble(ctx) })
+		if k.deps.Data != nil {
+			others.Go(func() { k.sendData(ctx) })
 		}
 	}
 	k.sendEvents(ctx, after)
@@ -215,12 +215,12 @@ func (k *socket) sendPresence(ctx context.Context) {
 	}
 }
 
-// sendTrouble sends why nothing is stored any more.
-func (k *socket) sendTrouble(ctx context.Context) {
+// sendData sends how the data stands.
+func (k *socket) sendData(ctx context.Context) {
 	defer k.cancel()
 	for {
-		trouble, changed := k.deps.Trouble()
-		if trouble != nil && k.send(StorageTrouble{"trouble", trouble.Said}) != nil {
+		now, changed := k.deps.Data.State()
+		if k.send(DataChange{"data", now}) != nil {
 			return
 		}
 		select {
@@ -310,7 +310,7 @@ func (s *Server) describeSocket(c catalogue) {
 	o := c.api.OpenAPI()
 	var messages []*huma.Schema
 	for _, t := range []reflect.Type{reflect.TypeFor[Hello](), reflect.TypeFor[Event](), reflect.TypeFor[Invocation](), reflect.TypeFor[PresenceChange](),
-		reflect.TypeFor[SessionNotice](), reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange](), reflect.TypeFor[AttemptChange](), reflect.TypeFor[StorageTrouble]()} {
+		reflect.TypeFor[SessionNotice](), reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange](), reflect.TypeFor[AttemptChange](), reflect.TypeFor[DataChange]()} {
 		messages = append(messages, o.Components.Schemas.Schema(t, true, ""))
 	}
 	o.Components.Schemas.Map()["SocketMessage"] = &huma.Schema{OneOf: messages, Description: "What arrives on the WebSocket, one JSON object per text message."}

@@ -144,10 +144,10 @@ func (i *Invocation) appendTo(buf *bytes.Buffer) error {
 	return nil
 }
 
-// StorageTrouble tells operators on a WebSocket that nothing is stored any more, until Deskbell starts again. The last one counts.
-type StorageTrouble struct {
-	Type string         `json:"type" enum:"trouble"`
-	Said human.Sentence `json:"said" doc:"What happened, what is safe, and what to do."`
+// DataChange tells operators on a WebSocket how the data stands, after each hello and whenever that changes. The last one counts.
+type DataChange struct {
+	Type string          `json:"type" enum:"data"`
+	Data human.DataState `json:"data"`
 }
 
 // PresenceChange tells operators on a WebSocket that an agent waits, or no longer does. It is the state

@@ -1,10 +1,19 @@
 import type { Page } from '@playwright/test';
 import type { Server } from './server';
 
+/** Why a window has no session, and what its repair would do. */
+export interface Broken {
+  found: { text: string; code?: string; params?: Record<string, string> }[];
+  backups: unknown[];
+  lines: { text: string; code?: string; params?: Record<string, string> }[];
+}
+
 /** A desktop window around the page: the same bound methods and events, kept in the page. */
-export async function inWindow(server: Server, page: Page): Promise<void> {
+export async function inWindow(server: Server, page: Page, broken: Broken | null = null): Promise<void> {
   await page.setViewportSize({ width: 448, height: 900 });
-  await page.addInitScript(({ url, token }) => {
+  await page.addInitScript(({ url, token, broken }) => {
+    let repaired: (() => void) | undefined;
+    const whole = broken ? new Promise<void>((resolve) => (repaired = resolve)) : Promise.resolve();
     localStorage.setItem('deskbell.welcome', 'done');
     const calls: unknown[][] = [];
     const listeners: Record<string, (...data: unknown[]) => void> = {};
@@ -16,7 +25,14 @@ export async function inWindow(server: Server, page: Page): Promise<void> {
       calls,
       emit: (name: string, ...data: unknown[]) => listeners[name]?.(...data),
       go: { main: { App: {
-        Session: () => Promise.resolve({ url, token, locale: '', theme: '', operator: 'mei' }),
+        Session: () => whole.then(() => ({ url, token, locale: '', theme: '', operator: 'mei', mode: broken ? 'console' : undefined, turn: 1 })),
+        Broken: () => Promise.resolve(broken && { found: broken.found, backups: broken.backups, folder: '/home/mei/.local/share/deskbell', locale: '', theme: '' }),
+        Repair: (replace: boolean) => {
+          if (replace) repaired?.();
+          return note('Repair', { lines: broken?.lines })(replace);
+        },
+        OpenFolder: note('OpenFolder', undefined),
+        Quit: note('Quit', undefined),
         Mode: (mode: string, height: number) => note('Mode', { mode, width: 448, height, pad: 24, transparent: true })(mode, height),
         Focus: note('Focus', undefined),
         Notify: note('Notify', true),
@@ -25,7 +41,7 @@ export async function inWindow(server: Server, page: Page): Promise<void> {
       } } },
       runtime: { EventsOn: (name: string, then: (...data: unknown[]) => void) => ((listeners[name] = then), () => { listeners[name] = () => undefined; }), BrowserOpenURL: note('open', undefined) },
     });
-  }, { url: server.url, token: server.operator.secret });
+  }, { url: server.url, token: server.operator.secret, broken });
   await page.goto(server.url);
 }
 

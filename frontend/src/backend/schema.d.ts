@@ -584,6 +584,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How Deskbell's data stands: is it stored, is something missing or damaged?
+         * @description For: operator.
+         */
+        get: operations["getData"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/noted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Note that you read what is missing: it is no longer said
+         * @description For: operator.
+         */
+        post: operations["noteLosses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/doctor": {
         parameters: {
             query?: never;
@@ -4138,6 +4178,105 @@ export interface components {
             /** Format: int64 */
             refused: number;
         };
+        DataChange: {
+            data: components["schemas"]["DataState"];
+            /** @enum {string} */
+            type: "data";
+        };
+        DataCheck: {
+            /**
+             * Format: int64
+             * @description How many tables were read, each page of each.
+             */
+            done: number;
+            /**
+             * Format: date-time
+             * @description When all pages were read.
+             */
+            finished_at?: string;
+            /**
+             * Format: date-time
+             * @description When the whole journal and its chain of hashes were read last.
+             */
+            journal_at?: string;
+            /**
+             * Format: int64
+             * @description How many pages the database has.
+             */
+            pages: number;
+            /**
+             * Format: int64
+             * @description Of how many; 0 before the check begins.
+             */
+            total: number;
+        };
+        DataLoss: {
+            /** @description Names the sentence, for clients that say it in another language. */
+            code?: string;
+            /**
+             * Format: int64
+             * @description The number of the first entry that is missing. Absent where the database is another one than before.
+             */
+            first?: number;
+            /** Format: date-time */
+            found_at: string;
+            /**
+             * Format: date-time
+             * @description Of the entry before the first that is missing.
+             */
+            from?: string;
+            /**
+             * Format: int64
+             * @description The number of the last one.
+             */
+            last: number;
+            /**
+             * Format: int64
+             * @description How many began in it, at most.
+             */
+            operations: number;
+            /** @description The values in the sentence's places. */
+            params?: {
+                [key: string]: string;
+            };
+            /** @description In English. */
+            text: string;
+            /** Format: date-time */
+            to: string;
+        };
+        DataState: {
+            check: components["schemas"]["DataCheck"];
+            /** @description What the check found, at most 50. */
+            damage?: components["schemas"]["Sentence"][];
+            /** @description What was acknowledged and is missing, until an operator notes it. */
+            losses?: components["schemas"]["DataLoss"][];
+            /**
+             * Format: int64
+             * @description How many findings there are besides.
+             */
+            more?: number;
+            /**
+             * @description The most severe of what stands: nothing more is stored (trouble), damage was found, something that was acknowledged is missing (loss), or nothing (ok).
+             * @enum {string}
+             */
+            state: "ok" | "loss" | "damaged" | "trouble";
+            /** @description Why nothing more is stored until Deskbell starts again. */
+            trouble?: components["schemas"]["DataTrouble"];
+        };
+        DataTrouble: {
+            /** Format: date-time */
+            at: string;
+            /** @description Names the sentence, for clients that say it in another language. */
+            code?: string;
+            /** @description The values in the sentence's places. */
+            params?: {
+                [key: string]: string;
+            };
+            /** @description The file that has what was acknowledged, once it is saved. */
+            rescued?: string;
+            /** @description In English. */
+            text: string;
+        };
         DayFigures: {
             /** @description From the request until an operator answered or declined it. */
             answer: components["schemas"]["Times"];
@@ -4966,6 +5105,8 @@ export interface components {
             /** @enum {string} */
             status: "ok";
             version: string;
+            /** @description What is missing or damaged in the data. The server works. */
+            warning?: components["schemas"]["Sentence"];
         };
         Hello: {
             /** @description Who reads, if an agent does. */
@@ -6949,7 +7090,7 @@ export interface components {
             until: string | null;
         };
         /** @description What arrives on the WebSocket, one JSON object per text message. */
-        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"] | components["schemas"]["StorageTrouble"];
+        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"] | components["schemas"]["DataChange"];
         SourceState: {
             /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, waiting, declined, unsupported, no_browser. */
             code?: string;
@@ -7108,12 +7249,6 @@ export interface components {
             step: number;
             /** @enum {string} */
             verdict?: "done" | "skipped" | "failed";
-        };
-        StorageTrouble: {
-            /** @description What happened, what is safe, and what to do. */
-            said: components["schemas"]["Sentence"];
-            /** @enum {string} */
-            type: "trouble";
         };
         Submission: {
             /**
@@ -9024,6 +9159,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": string;
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    noteLosses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataState"];
                 };
             };
             /** @description An error; nothing was changed. */

@@ -3,6 +3,8 @@
  * what it needs by name; in a browser the window's powers do nothing.
  */
 
+import type { Archive, Said } from '../lib/wire';
+
 /** `recorder` is a strip, always on top, that says that something is recorded. */
 export type WindowMode = 'popup' | 'console' | 'hidden' | 'recorder';
 
@@ -56,6 +58,22 @@ export interface DesktopState {
   tray: boolean;
 }
 
+/** Why the window has no session yet: its database cannot be used. */
+export interface Broken {
+  folder: string;
+  found: Said[];
+  /** The newest first. */
+  backups: Archive[];
+  locale: string;
+  theme: string;
+}
+
+/** What a repair did, or would do; or why it failed. */
+export interface Repaired {
+  lines: Said[] | null;
+  failed?: Said;
+}
+
 /** What the window tells the page by itself. */
 export interface WindowEvents {
   /** The window changed without the page asking, for the turn-th time: closed, reopened. */
@@ -66,6 +84,8 @@ export interface WindowEvents {
   keys(): void;
   /** From now on no cards and no notifications are wanted, but, with `critical`, those of critical risk; or they are again. */
   quiet(on: boolean, critical: boolean): void;
+  /** Why there is no session changed. */
+  broken(): void;
   /** The machine has woken from sleep. */
   woke(): void;
   /** An answer given in a notification did not arrive. */
@@ -81,6 +101,10 @@ interface Bound {
   Desktop(): Promise<DesktopState>;
   PickFolder(): Promise<string>;
   Save(name: string, path: string): Promise<string>;
+  Broken(): Promise<Broken | null>;
+  Repair(replace: boolean): Promise<Repaired>;
+  OpenFolder(): Promise<void>;
+  Quit(): Promise<void>;
 }
 
 interface Runtime {
@@ -112,6 +136,12 @@ export interface Shell {
   state(): Promise<DesktopState | null>;
   /** Listens to the window. Returns the undo. */
   listen(events: WindowEvents): () => void;
+  /** Why there is no session yet; null where it is on its way. */
+  broken(): Promise<Broken | null>;
+  /** Repairs the database, or says what that would do. */
+  repair(replace: boolean): Promise<Repaired>;
+  openFolder(): Promise<void>;
+  quit(): Promise<void>;
   copy(text: string): Promise<void>;
   /** Opens a link outside the app. */
   openLink(url: string): void;
@@ -149,6 +179,7 @@ function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
         runtime?.EventsOn('open', (id) => events.open(text(id))),
         runtime?.EventsOn('keys', () => events.keys()),
         runtime?.EventsOn('quiet', (on, critical) => events.quiet(on === true, critical === true)),
+        runtime?.EventsOn('broken', () => events.broken()),
         runtime?.EventsOn('woke', () => events.woke()),
         runtime?.EventsOn('failed', (id, message) => events.failed(text(id), text(message))),
       ];
@@ -157,6 +188,10 @@ function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
     copy: async (text) => void (await runtime?.ClipboardSetText(text)),
     openLink: (url) => runtime?.BrowserOpenURL(url),
     pickFolder: () => app.PickFolder(),
+    broken: () => app.Broken(),
+    repair: (replace) => app.Repair(replace),
+    openFolder: () => app.OpenFolder(),
+    quit: () => app.Quit(),
     save: (name, path) => app.Save(name, path),
   };
 }
@@ -173,6 +208,10 @@ const inBrowser: Shell = {
   copy: (text) => navigator.clipboard.writeText(text),
   openLink: (url) => void window.open(url, '_blank', 'noopener,noreferrer'),
   pickFolder: async () => '',
+  broken: async () => null,
+  repair: async () => ({ lines: null }),
+  openFolder: async () => undefined,
+  quit: async () => undefined,
   async save(name, _path, read) {
     const found = await read();
     download(found.name || name, found.bytes);

@@ -23,6 +23,7 @@ export type View = Schemas['View'];
 export type Removal = Schemas['Removal'];
 export type Archive = Schemas['Archive'];
 export type ArchiveState = Schemas['ArchiveState'];
+export type DataState = Schemas['DataState'];
 export type ArchiveDifference = Schemas['ArchiveDifference'];
 export type Attachment = Schemas['Attachment'];
 export type StepResult = Schemas['StepResult'];

@@ -7,7 +7,7 @@ import { LiveChannel } from '../backend/socket';
 import { backoff } from '../lib/backoff';
 import { isEmpty } from '../lib/answer';
 import { rings } from '../lib/life';
-import type { Operation, Said } from '../lib/wire';
+import type { DataState, Operation } from '../lib/wire';
 import { Answering } from './answering.svelte';
 import { Attempts } from './attempts.svelte';
 import { Commands } from './commands.svelte';
@@ -58,8 +58,8 @@ export class AppState {
   loadFailed = $state(false);
   /** The server knows this session no more: it was started anew. What is typed here is still here. */
   expired = $state(false);
-  /** Why the server stores nothing any more, until it starts again. */
-  trouble = $state.raw<Said>();
+  /** How the data stands; undefined until the server says it. */
+  data = $state.raw<DataState>();
   #drafts = new Map<string, Draft>();
   #findings = new Map<string, Findings>();
   #live: LiveChannel;
@@ -88,7 +88,6 @@ export class AppState {
     this.views = new SavedViews(this.api, this.route, this.may('GET /api/views'));
     this.#live = new LiveChannel(session, {
       hello: (_seq, fresh) => {
-        this.trouble = undefined; // it is said again where it lasts
         if (fresh) void this.#load();
         // What is said of recordings is not said again after a break.
         if (this.may('GET /api/recorder')) void this.recorder.load();
@@ -101,7 +100,7 @@ export class AppState {
         this.recorder.hear(message);
         this.attempts.hear(message);
         this.signIns.hear(message);
-        if (message.type === 'trouble') this.trouble = message.said;
+        if (message.type === 'data') this.data = message.data;
         if (message.type === 'summary') this.#findings.get(message.summary.operation_id)?.hear(message.summary);
       },
       connected: (yes) => this.#line(yes),

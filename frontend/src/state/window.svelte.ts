@@ -1,5 +1,7 @@
-import { shell, type DesktopState, type Placement, type WindowMode } from '../backend/shell';
+import { shell, type Broken, type DesktopState, type Placement, type WindowMode } from '../backend/shell';
 import { keyGuard } from './guard';
+
+export type { Broken };
 
 const fromAddress = (): WindowMode => {
   const view = new URLSearchParams(window.location.search).get('view');
@@ -28,6 +30,8 @@ class AppWindow {
   failed = $state.raw<{ id: string; message: string } | null>(null);
   /** The report of how the last run ended unexpectedly, until the operator has closed the note. */
   crash = $state('');
+  /** Why there is no session yet, while the database cannot be used. */
+  broken = $state.raw<Broken | null>(null);
   /** How often the window has changed without the page asking, as far as the page has heard. */
   #turn = 0;
   /** Ends when the window has done what the page asked last. */
@@ -45,10 +49,12 @@ class AppWindow {
         this.keys += 1;
       },
       quiet: (on, critical) => (this.quiet = { on, critical }),
+      broken: () => void this.#look(),
       // Lines that broke meanwhile are made again at once.
       woke: () => window.dispatchEvent(new Event('online')),
       failed: (id, message) => (this.failed = { id, message }),
     });
+    void this.#look();
     // Cards are drawn right from the first: what was once painted in a see-through window stays.
     void shell.session().then((session) => {
       this.placement ??= session?.popup ?? null;
@@ -58,6 +64,10 @@ class AppWindow {
       if (session?.mode) this.#turnTo(session.mode, session.turn ?? 0);
     }, () => undefined);
     void shell.state().then((state) => (this.abilities = state));
+  }
+
+  async #look(): Promise<void> {
+    this.broken = await shell.broken();
   }
 
   /** Takes what the window has become without the page asking. */
