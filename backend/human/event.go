@@ -297,8 +297,8 @@ func (o Operation) allows(e Event) error {
 		}
 		return nil
 	}
-	if o.Import != nil && e.Type != Shown && e.Type != Seen {
-		return Errorf(Conflict, "operation %s was imported from %s; nothing changes it any more", o.ID, o.Import.From)
+	if err := o.Import.allows(o.ID, e); err != nil {
+		return err
 	}
 	if own, ok := lives[o.Kind].events[e.Type]; ok {
 		return own.allows(o, e)

@@ -14,6 +14,14 @@ type Import struct {
 	From string    `json:"from" doc:"The name of the file."`
 }
 
+// allows says, as a Conflict error, that an operation that was imported does not change. Who saw it is noted.
+func (i *Import) allows(id OperationID, e Event) error {
+	if i == nil || e.Type == Shown || e.Type == Seen {
+		return nil
+	}
+	return Errorf(Conflict, "operation %s was imported from %s; nothing changes it any more", id, i.From)
+}
+
 // ImportResult is what came of an import.
 type ImportResult struct {
 	Imported int `json:"imported"`
