@@ -44,7 +44,7 @@ func GoodBackups(ctx context.Context, p cli.Place) []human.Archive {
 // Repair makes a new database of what can be read in a data folder that no server runs on, and puts it in place with replace. It returns
 // what it did, or would do.
 func Repair(ctx context.Context, dir, version string, replace bool) ([]human.Sentence, error) {
-	repaired, err := repair(version)(ctx, dir, replace)
+	repaired, err := repair(version)(ctx, dir, replace, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,7 @@ type Event struct {
 	Receipt   *Receipt      `json:"receipt,omitempty"` // of an operator's answer
 	Seal      string        `json:"seal,omitempty"`    // of an answer or a reason that is held; see Leaving
 	Removal   *Removal      `json:"removal,omitempty"`
+	Imported  *Imported     `json:"imported,omitempty"` // of the first event of an operation that was imported
 }
 
 // An Entry is an event in its place: Seq counts all events of a journal from 1 without gaps, Version
@@ -96,6 +97,9 @@ func (e Event) ForAgent() Event {
 func (o Operation) Apply(e Event) (Operation, error) {
 	if err := o.allows(e); err != nil {
 		return o, err
+	}
+	if e.Type == Invoked && e.Imported != nil {
+		return imported(o.ID, e)
 	}
 	if e.Type == Invoked {
 		return invoked(o.ID, e), nil
@@ -292,6 +296,9 @@ func (o Operation) allows(e Event) error {
 			return Errorf(Invalid, "an operation begins with a request, not with %q", e.Type)
 		}
 		return nil
+	}
+	if err := o.Import.allows(o.ID, e); err != nil {
+		return err
 	}
 	if own, ok := lives[o.Kind].events[e.Type]; ok {
 		return own.allows(o, e)

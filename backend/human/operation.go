@@ -373,6 +373,7 @@ type Operation struct {
 	DeliveredAt *time.Time      `json:"delivered_at,omitempty" doc:"When its agent first read the end of it."`
 	Recordings  []RecordingID   `json:"recordings"`
 	PlanState
+	Import *Import `json:"import,omitempty" doc:"Of an operation of another Deskbell: who brought it here, when, and from which file. Its receipts, recordings and files are not here."`
 
 	// For operators only; ForAgent leaves them out.
 	Draft        *Draft     `json:"draft,omitempty"`

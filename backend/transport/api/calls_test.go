@@ -153,6 +153,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/human/invoke", nil, text(`{"action_type":"bash","description":"look"}`), 401, 201, 201, 403},
 		{"GET /api/human/operations", nil, nil, 401, 200, 200, 200},
 		{"GET /api/human/export", nil, nil, 401, 403, 403, 200},
+		{"POST /api/human/import", nil, text(`{"from":"a","operations":[{"operation_id":"op_theirs","action_type":"bash","description":"look","agent_id":"bot","created_at":"2026-01-01T00:00:00Z","state":"cancelled","ended":{"by":{"role":"agent"},"at":"2026-01-01T00:00:00Z"}}]}`), 401, 403, 403, 200},
 		{"GET /api/statistics", nil, nil, 401, 403, 403, 200},
 		{"GET /api/retention/preview", nil, nil, 401, 403, 403, 200},
 		{"POST /api/retention/run", nil, nil, 401, 403, 403, 200},

@@ -197,7 +197,7 @@ func (k *socket) sendEvents(ctx context.Context, after uint64) {
 		if k.send(event) != nil {
 			return
 		}
-		if event.Type == human.Invoked && k.send(invocationOf(event)) != nil {
+		if event.Type == human.Invoked && entry.Event.Imported == nil && k.send(invocationOf(event)) != nil {
 			return
 		}
 		if event.Type == human.Unrecorded && k.send(RecordingGone{"recording_gone", event.Data.Recording}) != nil {

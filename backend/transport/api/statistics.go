@@ -35,6 +35,11 @@ type (
 		AgentID string     `query:"agent_id"`
 		CountedInput
 	}
+	// ImportRequest has operations of another Deskbell.
+	ImportRequest struct {
+		From       string            `json:"from" maxLength:"200" doc:"The name of the file that they come from."`
+		Operations []json.RawMessage `json:"operations" minItems:"1" maxItems:"100" doc:"Lines of an exported history."`
+	}
 	historyInput struct {
 		Format string `query:"format" enum:"jsonl,csv" doc:"JSON Lines (absent), or a table for spreadsheets."`
 		ListInput
@@ -88,6 +93,19 @@ func (s *Server) statistics(c catalogue) {
 			return ok(&st, err)
 		})
 	add(c, route{http.MethodGet, "/api/human/export", "exportOperations", "The operations of a list, all pages, as a file", operators, 0}, s.exportOperations)
+	add(c, toHuman("import", "importOperations", "Add operations that ended in another Deskbell to the history, marked as such; those whose ids are known are skipped", operators),
+		func(ctx context.Context, x *exchange, in *payload[ImportRequest]) (*answer[*human.ImportResult], error) {
+			var ops []human.Operation
+			for i, line := range in.JSON.Operations {
+				op, err := human.ReadExported(line)
+				if err != nil {
+					return nil, human.BadField("operations", "number %d: %s", i+1, human.Inner{Err: err})
+				}
+				ops = append(ops, op)
+			}
+			done, err := s.deps.Queue.Import(context.WithoutCancel(ctx), x.by, in.JSON.From, ops)
+			return ok(&done, err)
+		})
 	op := c.api.OpenAPI().Paths["/api/human/export"].Get
 	op.Responses["200"] = &huma.Response{Description: "The file.", Content: map[string]*huma.MediaType{
 		"application/x-ndjson": {Schema: &huma.Schema{Type: huma.TypeString}}, "text/csv": {Schema: &huma.Schema{Type: huma.TypeString}},
@@ -143,7 +161,7 @@ func (s *Server) whole(ctx context.Context, by human.Actor, write func([]human.O
 				continue // it was removed meanwhile
 			}
 			if err == nil {
-				err = write([]human.Operation{op})
+				err = write([]human.Operation{op.Named()})
 			}
 			if err != nil {
 				return err

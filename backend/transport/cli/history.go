@@ -23,8 +23,8 @@ import (
 )
 
 func (s *shell) historyCommand() *cobra.Command {
-	c := &cobra.Command{Use: "history", Short: "Export what agents asked for, and how it ended", Args: cobra.NoArgs}
-	c.AddCommand(s.historyExportCommand())
+	c := &cobra.Command{Use: "history", Short: "Export what agents asked for, and how it ended, and import that of another Deskbell", Args: cobra.NoArgs}
+	c.AddCommand(s.historyExportCommand(), s.historyImportCommand())
 	return c
 }
 
@@ -89,6 +89,104 @@ func (s *shell) historyExportCommand() *cobra.Command {
 	c.Flags().StringVarP(&kind, "type", "t", "", "only those of this type")
 	c.Flags().StringVar(&f.Text, "text", "", "only those with all these words")
 	return s.operatorFlags(c, "print the file's name and size as one line of JSON")
+}
+
+func (s *shell) historyImportCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Add an exported history of another Deskbell",
+		Long: "Add finished requests of another Deskbell to the history: of a file of JSON Lines that `deskbell history export` wrote, or of its folder.\n" +
+			"They are marked as imported, and nothing changes them any more. Those whose ids are known are skipped. With a bad line nothing is imported.\n" +
+			"Receipts, recordings and files stay where they were.",
+		Args: cobra.ExactArgs(1),
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			path := args[0]
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				path = filepath.Join(path, "history.jsonl")
+			}
+			f, err := os.Open(path)
+			if err != nil {
+				return human.Wrap(human.Invalid, err, "%s cannot be read: %v", path, err)
+			}
+			defer f.Close() //nolint:errcheck // it was read
+			done, err := importLines(ctx, operator, f)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(done)
+			}
+			s.printf("Imported: %d. Skipped, as they are known here: %d.\n", done.Imported, done.There)
+			return nil
+		}),
+	}
+	return s.operatorFlags(c, "print how many were imported and skipped as one line of JSON")
+}
+
+// Of the lines that are imported at once.
+const (
+	importedLines = 100
+	importedBytes = 1 << 20
+)
+
+// importLines reads a file twice: all lines are looked at before the first is imported.
+func importLines(ctx context.Context, operator *client.Client, f *os.File) (done human.ImportResult, err error) {
+	err = eachLine(f, func(n int, line []byte) error {
+		if _, err := human.ReadExported(line); err != nil {
+			return human.Wrap(human.Invalid, err, "line %d of %s: %s. Nothing was imported; correct the line, or delete it", n, f.Name(), human.Inner{Err: err})
+		}
+		return nil
+	})
+	if err != nil {
+		return done, err
+	}
+	var lines []json.RawMessage
+	bytes := 0
+	send := func() error {
+		if len(lines) == 0 {
+			return nil
+		}
+		some, err := operator.ImportHistory(ctx, filepath.Base(f.Name()), lines)
+		done.Imported, done.There = done.Imported+some.Imported, done.There+some.There
+		lines, bytes = nil, 0
+		return err
+	}
+	err = eachLine(f, func(_ int, line []byte) error {
+		if len(lines) == importedLines || bytes+len(line) > importedBytes {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+		lines, bytes = append(lines, line), bytes+len(line)
+		return nil
+	})
+	if err != nil {
+		return done, err
+	}
+	err = send()
+	return done, err
+}
+
+// eachLine reads a file from its beginning, without lines that are empty.
+func eachLine(f *os.File, do func(n int, line []byte) error) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return human.Wrap(human.Invalid, err, "%s cannot be read: %v", f.Name(), err)
+	}
+	lines := bufio.NewReader(f)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return human.Wrap(human.Invalid, err, "%s cannot be read: %v", f.Name(), err)
+		}
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			if err := do(n, text); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
 }
 
 // dayOf is when a day of a flag begins here; the zero time for none.

@@ -132,3 +132,83 @@ func TestDeletingInATerminal(t *testing.T) {
 		t.Errorf("it says %+v", got)
 	}
 }
+
+// What one Deskbell exported is in the history of another, marked, as it was, and once; a bad line imports nothing.
+func TestImportingAHistory(t *testing.T) {
+	from := newFixture(t)
+	ada, bot := human.Actor{Role: human.Operator, Name: "ada"}, human.Actor{Role: human.Agent, Name: "bot"}
+	ctx := t.Context()
+	const many = 150 // more than are sent at once
+	for i := range many {
+		op, _, err := from.queue.Ring(ctx, human.Request{
+			Kind: human.Feedback, Description: fmt.Sprintf("imported %d", i), AgentID: "bot", Priority: 7, SessionID: "s", IdempotencyKey: fmt.Sprint("key", i),
+			Details: json.RawMessage(`{"risk_level":"high","found":"needle"}`), Context: json.RawMessage(`{"project":"shop"}`),
+		}, false)
+		must(t, err)
+		switch i {
+		case 0:
+			_, err = from.queue.Cancel(ctx, bot, op.ID, "never mind")
+		default:
+			_, err = from.queue.Reply(ctx, ada, op.ID, "which?")
+			must(t, err)
+			_, err = from.queue.Complete(ctx, ada, op.ID, human.Answer{HumanInput: "=yes", Summary: "done"}, "")
+		}
+		must(t, err)
+	}
+	file := filepath.Join(t.TempDir(), "theirs.jsonl")
+	from.run(exitYes, "history", "export", "-o", file, "--text", "imported")
+	exported, err := os.ReadFile(file)
+	must(t, err)
+
+	d := newFixture(t)
+	bad := filepath.Join(t.TempDir(), "bad.jsonl")
+	for line, says := range map[string]string{"{": "JSON", `{"operation_id":"../x"}`: "operation_id", strings.Replace(string(exported[:strings.Index(string(exported), "\n")]), `"completed"`, `"pending"`, 1): "still open"} {
+		must(t, os.WriteFile(bad, []byte(string(exported)+line+"\n"), 0o600))
+		if _, errs := d.run(exitError, "history", "import", bad); !strings.Contains(errs, fmt.Sprintf("line %d of", many+1)) || !strings.Contains(errs, says) {
+			t.Errorf("with the line %s: %q", line, errs)
+		}
+	}
+	if out, _ := d.run(exitYes, "history", "export", "-o", "-", "--text", "imported"); out != "" {
+		t.Errorf("of a bad file it imported %s", out)
+	}
+	if got := decoded[human.ImportResult](d, "history", "import", file, "--json"); got != (human.ImportResult{Imported: many}) {
+		t.Errorf("it says %+v", got)
+	}
+	if got := decoded[human.ImportResult](d, "history", "import", file, "--json"); got != (human.ImportResult{There: many}) {
+		t.Errorf("again it says %+v", got)
+	}
+	before := map[human.OperationID]human.Operation{}
+	for line := range strings.Lines(string(exported)) {
+		var op human.Operation
+		must(t, json.Unmarshal([]byte(line), &op))
+		before[op.ID] = op
+	}
+	out, _ := d.run(exitYes, "history", "export", "-o", "-", "--text", "needle")
+	for line := range strings.Lines(out) {
+		var op human.Operation
+		must(t, json.Unmarshal([]byte(line), &op))
+		was := before[op.ID]
+		delete(before, op.ID)
+		if i := op.Import; i == nil || i.By.Name != "ada" || i.From != "theirs.jsonl" || time.Since(i.At) > time.Minute {
+			t.Fatalf("marked by %+v", i)
+		}
+		if op.Description != was.Description || string(op.Details) != string(was.Details) || op.State != was.State || fmt.Sprint(op.Messages) != fmt.Sprint(was.Messages) || fmt.Sprintf("%+v", op.Result) != fmt.Sprintf("%+v", was.Result) && op.Result.HumanInput != was.Result.HumanInput || !op.CreatedAt.Equal(was.CreatedAt) || op.ProjectName != "shop" || op.Risk != human.HighRisk {
+			t.Errorf("it was\n%+v, is\n%+v", was, op)
+		}
+		_, answered := d.queue.Complete(ctx, ada, op.ID, human.Answer{HumanInput: "again"}, "")
+		if _, said := d.queue.Reply(ctx, ada, op.ID, "more"); human.KindOf(said) != human.Conflict || human.KindOf(answered) != human.Conflict {
+			t.Errorf("answered: %v, said: %v", answered, said)
+		}
+	}
+	if len(before) > 0 {
+		t.Errorf("%d are missing", len(before))
+	}
+	undelivered, err := d.store.Undelivered(ctx, "bot")
+	if err != nil || len(undelivered) > 0 {
+		t.Errorf("to be delivered: %v, %v", undelivered, err)
+	}
+	must(t, d.store.Rebuild(ctx))
+	if again, _ := d.run(exitYes, "history", "export", "-o", "-", "--text", "needle"); again != out {
+		t.Error("a rebuild changes what was imported")
+	}
+}

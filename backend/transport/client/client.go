@@ -252,6 +252,12 @@ func (c *Client) ExportHistory(ctx context.Context, f Filter, days int, since, u
 	return c.exported(ctx, "/api/human/export?"+query.Encode())
 }
 
+// ImportHistory adds operations of another Deskbell to the history: lines of an exported one, at most 100. For operators.
+func (c *Client) ImportHistory(ctx context.Context, from string, lines []json.RawMessage) (done human.ImportResult, err error) {
+	_, err = c.call(ctx, http.MethodPost, "/api/human/import", map[string]any{"from": from, "operations": lines}, &done)
+	return done, err
+}
+
 func (f Filter) query() url.Values {
 	query := url.Values{}
 	states := make([]string, len(f.States))

@@ -1128,6 +1128,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add operations that ended in another Deskbell to the history, marked as such; those whose ids are known are skipped
+         * @description For: operator.
+         */
+        post: operations["importOperations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/input": {
         parameters: {
             query?: never;
@@ -5246,6 +5266,30 @@ export interface components {
             /** @description There may be more than count. */
             more?: boolean;
         };
+        Import: {
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["Actor"];
+            /** @description The name of the file. */
+            from: string;
+        };
+        ImportRequest: {
+            /** @description The name of the file that they come from. */
+            from: string;
+            /** @description Lines of an exported history. */
+            operations: {
+                [key: string]: unknown;
+            }[];
+        };
+        ImportResult: {
+            /** Format: int64 */
+            imported: number;
+            /**
+             * Format: int64
+             * @description How many were skipped: they are here, or were, and were deleted.
+             */
+            there: number;
+        };
         Input: {
             /** @description Names prompt; its parameter is must. */
             code?: string;
@@ -5727,6 +5771,8 @@ export interface components {
              */
             expires_at?: string;
             idempotency_key?: string;
+            /** @description Of an operation of another Deskbell: who brought it here, when, and from which file. Its receipts, recordings and files are not here. */
+            import?: components["schemas"]["Import"];
             /** @description An answer, or a reason to decline, that can still be undone; its agent gets it at leaves_at. */
             leaving?: components["schemas"]["Leaving"];
             messages: components["schemas"]["Message"][];
@@ -10100,6 +10146,39 @@ export interface operations {
                 content: {
                     "application/x-ndjson": string;
                     "text/csv": string;
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    importOperations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportResult"];
                 };
             };
             /** @description An error; nothing was changed. */
