@@ -16,7 +16,7 @@ import (
 type Presence struct {
 	ID          human.OperationID `json:"operation_id"`
 	Waiting     bool              `json:"waiting" doc:"Its agent waits for it now, or has a live connection."`
-	LastContact *time.Time        `json:"last_contact,omitempty" doc:"When its agent last asked about it; absent: not since Deskbell started."`
+	LastContact *time.Time        `json:"last_contact,omitempty" doc:"When its agent last asked about it; absent: not since Deskbell started, or it has ended since and that was not lately."`
 }
 
 // contactKept is how long a contact about an operation that has ended is kept at least: its agent may be about to read the end.

@@ -5868,7 +5868,7 @@ export interface components {
         Presence: {
             /**
              * Format: date-time
-             * @description When its agent last asked about it; absent: not since Deskbell started.
+             * @description When its agent last asked about it; absent: not since Deskbell started, or it has ended since and that was not lately.
              */
             last_contact?: string;
             operation_id: string;
@@ -5878,7 +5878,7 @@ export interface components {
         PresenceChange: {
             /**
              * Format: date-time
-             * @description When its agent last asked about it; absent: not since Deskbell started.
+             * @description When its agent last asked about it; absent: not since Deskbell started, or it has ended since and that was not lately.
              */
             last_contact?: string;
             operation_id: string;
