@@ -16,15 +16,23 @@ import (
 type Presence struct {
 	ID          human.OperationID `json:"operation_id"`
 	Waiting     bool              `json:"waiting" doc:"Its agent waits for it now, or has a live connection."`
-	LastContact *time.Time        `json:"last_contact,omitempty" doc:"When its agent last asked about it; absent: not since Deskbell started."`
+	LastContact *time.Time        `json:"last_contact,omitempty" doc:"When its agent last asked about it; absent: not since Deskbell started, or it has ended since and that was not lately."`
 }
 
-// presence is what the queue knows of agents' contacts. It has a lock of its own and never takes the queue's.
+// contactKept is how long a contact about an operation that has ended is kept at least: its agent may be about to read the end.
+const contactKept = 10 * time.Minute
+
+// fewContacts is how many contacts are kept before it is worth looking for old ones.
+const fewContacts = 1024
+
+// presence is what the queue knows of agents' contacts. Its lock is taken before the queue's, never while that is held.
 type presence struct {
-	now func() time.Time
+	now  func() time.Time
+	open func(human.OperationID) bool // takes the queue's lock
 
 	mu      sync.Mutex
 	contact map[human.OperationID]*contact
+	room    int            // how many contacts there may be before old ones are looked for
 	online  map[string]int // live connections by agent
 	readers map[*presenceReader]struct{}
 }
@@ -40,8 +48,8 @@ type presenceReader struct {
 	wake    chan struct{}
 }
 
-func newPresence(now func() time.Time) *presence {
-	return &presence{now: now, contact: map[human.OperationID]*contact{}, online: map[string]int{}, readers: map[*presenceReader]struct{}{}}
+func newPresence(now func() time.Time, open func(human.OperationID) bool) *presence {
+	return &presence{now: now, open: open, room: fewContacts, contact: map[human.OperationID]*contact{}, online: map[string]int{}, readers: map[*presenceReader]struct{}{}}
 }
 
 // touch notes a contact of an agent about an operation of its own.
@@ -60,6 +68,7 @@ func (p *presence) add(id human.OperationID, agent string, n int) {
 	defer p.mu.Unlock()
 	c := p.contact[id]
 	if c == nil {
+		p.forget()
 		c = &contact{agent: agent}
 		p.contact[id] = c
 	}
@@ -69,6 +78,20 @@ func (p *presence) add(id human.OperationID, agent string, n int) {
 	if before != p.waiting(c) {
 		p.tell(id)
 	}
+}
+
+// forget drops old contacts about operations that have ended, so that many do not pile up whose end no agent reads. The caller holds mu.
+func (p *presence) forget() {
+	if len(p.contact) < p.room {
+		return
+	}
+	old := p.now().Add(-contactKept)
+	for id, c := range p.contact {
+		if c.waits == 0 && c.last.Before(old) && !p.open(id) {
+			delete(p.contact, id)
+		}
+	}
+	p.room = max(fewContacts, 2*len(p.contact))
 }
 
 func (p *presence) waiting(c *contact) bool { return c.waits > 0 || p.online[c.agent] > 0 }

@@ -111,12 +111,22 @@ func New(journal Journal, index Index, opts Options) *Queue {
 	if opts.Summarize == nil {
 		opts.Summarize = func(_ human.Operation, a human.Answer) string { return a.OneLine() }
 	}
-	return &Queue{
-		journal: journal, index: index, opts: opts, presence: newPresence(opts.Now),
+	q := &Queue{
+		journal: journal, index: index, opts: opts,
 		open: map[human.OperationID]standing{}, arriving: map[human.OperationID]*human.Operation{}, perAgent: map[string]int{},
 		appending: map[human.OperationID]int{}, ringing: map[string]chan struct{}{}, watches: map[human.OperationID]*watch{},
 		counted: make(chan struct{}), expirySet: make(chan struct{}, 1),
 	}
+	q.presence = newPresence(opts.Now, q.stands)
+	return q
+}
+
+// stands says whether an operation is open.
+func (q *Queue) stands(id human.OperationID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, is := q.open[id]
+	return is
 }
 
 // Load reads how the open operations stand. It must return before the first command is given.

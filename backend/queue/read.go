@@ -6,6 +6,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/receipt"
+	"deskbell/backend/queue/recent"
 )
 
 // List returns a page of operations without details and context: all for an operator, an agent's own
@@ -63,7 +64,7 @@ func (q *Queue) Head(ctx context.Context) (uint64, error) { return q.journal.Hea
 // anything: it reads on from storage.
 func (q *Queue) Follow(ctx context.Context, by human.Actor, after uint64) iter.Seq2[human.Entry, error] {
 	return func(yield func(human.Entry, error) bool) {
-		mine := map[human.OperationID]bool{}
+		var mine recent.Cache[human.OperationID, bool]
 		for {
 			for e, err := range q.journal.Read(ctx, after) {
 				if err != nil {
@@ -72,7 +73,7 @@ func (q *Queue) Follow(ctx context.Context, by human.Actor, after uint64) iter.S
 				}
 				after = e.Seq
 				if by.Role == human.Agent {
-					if !q.concerns(ctx, by.Name, e, mine) {
+					if !q.concerns(ctx, by.Name, e, &mine) {
 						continue
 					}
 					e.Event = e.Event.ForAgent()
@@ -123,21 +124,21 @@ func (q *Queue) settled(ctx context.Context, e human.Entry) {
 	}
 }
 
+// mineBytes is about what mine takes for an operation, in bytes.
+const mineBytes = 64
+
 // concerns says whether an entry is one of the agent's own that agents may see; mine remembers the
-// open operations asked about before.
-func (q *Queue) concerns(ctx context.Context, agent string, e human.Entry, mine map[human.OperationID]bool) bool {
-	if e.Event.Request != nil {
-		mine[e.ID] = e.Event.Request.AgentID == agent
-	}
-	is, known := mine[e.ID]
-	if !known {
+// operations asked about before.
+func (q *Queue) concerns(ctx context.Context, agent string, e human.Entry, mine *recent.Cache[human.OperationID, bool]) bool {
+	is, known := mine.Get(e.ID)
+	switch {
+	case e.Event.Request != nil:
+		is = e.Event.Request.AgentID == agent
+		mine.Put(e.ID, is, mineBytes)
+	case !known:
 		op, err := q.load(ctx, e.ID)
 		is = err == nil && op.AgentID == agent
-		mine[e.ID] = is
-	}
-	switch e.Event.Type {
-	case human.Delivered:
-		delete(mine, e.ID)
+		mine.Put(e.ID, is, mineBytes)
 	}
 	return is && e.Event.Type.ForAgents()
 }

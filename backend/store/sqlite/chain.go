@@ -77,11 +77,15 @@ func (w *writer) seal(ctx context.Context, r *row) error {
 // linksAtOnce is how many rows of an older version get their links in one transaction.
 const linksAtOnce = 5000
 
-// linkOld gives the rows of an older version their links.
+// linkOld gives the rows of an older version their links, the oldest first. So there are none once the last row has its own.
 func (w *writer) linkOld(ctx context.Context) error {
-	for {
-		done := 0
-		err := w.transact(ctx, func() error {
+	var old bool
+	err := w.conn.QueryRowContext(ctx, `SELECT link IS NULL FROM journal ORDER BY seq DESC LIMIT 1`).Scan(&old)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	for err == nil && old {
+		err = w.transact(ctx, func() error {
 			var after receipt.Link
 			if _, err := w.readTip(ctx, `SELECT seq, link FROM journal WHERE link IS NOT NULL ORDER BY seq DESC LIMIT 1`, &after); err != nil {
 				return err
@@ -114,13 +118,11 @@ func (w *writer) linkOld(ctx context.Context) error {
 					return err
 				}
 			}
-			done = len(links)
+			old = len(links) == linksAtOnce
 			return nil
 		})
-		if err != nil || done < linksAtOnce {
-			return err
-		}
 	}
+	return err
 }
 
 // readTip reads where a query's last row stands in the chain; 0 for none.

@@ -162,13 +162,16 @@ func (l *late) close() error {
 	return l.drop()
 }
 
+// selectLate finds the operations of all entries that follow what is indexed, not only of those that change texts: to index one again
+// does no harm. NOT INDEXED still looks entries up by seq; with an index SQLite would read the whole of it, for the sake of DISTINCT.
+const selectLate = `SELECT o.n, o.data, first.details
+	FROM (SELECT DISTINCT operation_id FROM journal NOT INDEXED WHERE seq > (SELECT indexed FROM projected)) AS changed
+	CROSS JOIN journal AS first ON first.operation_id = changed.operation_id AND first.version = 1
+	CROSS JOIN operations AS o ON o.n = first.seq`
+
 // readLate reads from the journal what the index lacks.
 func (w *writer) readLate(ctx context.Context) (bodies map[uint64]string, err error) {
-	// The operations of all entries that follow, not only of those that change texts: to index one again does no harm.
-	rows, err := w.conn.QueryContext(ctx, `SELECT o.n, o.data, first.details
-		FROM (SELECT DISTINCT operation_id FROM journal WHERE seq > (SELECT indexed FROM projected)) AS changed
-		CROSS JOIN journal AS first ON first.operation_id = changed.operation_id AND first.version = 1
-		CROSS JOIN operations AS o ON o.n = first.seq`)
+	rows, err := w.conn.QueryContext(ctx, selectLate)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"deskbell/backend/human"
@@ -140,5 +142,33 @@ func TestAnotherProcessIndexes(t *testing.T) {
 	}
 	if made := h.dump(); !slices.Equal(grown, made) {
 		t.Errorf("the projection made anew:\n%q\ngrown:\n%q", made, grown)
+	}
+}
+
+// A start looks up what the index lacks; it does not read what is stored.
+func TestAStartReadsNoWholeTable(t *testing.T) {
+	h := newHistory(t, Options{})
+	rows, err := h.reads.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+selectLate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan []string
+	err = eachRow(rows, func(rows *sql.Rows) error {
+		var id, parent, unused int
+		var step string
+		err := rows.Scan(&id, &parent, &unused, &step)
+		plan = append(plan, step)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(plan, func(step string) bool { return strings.HasPrefix(step, "SEARCH journal USING INTEGER PRIMARY KEY") }) {
+		t.Errorf("the journal is not looked up by seq: %q", plan)
+	}
+	for _, step := range plan {
+		if strings.HasPrefix(step, "SCAN") && step != "SCAN projected" && step != "SCAN changed" {
+			t.Errorf("a start reads all of a table: %q", plan)
+		}
 	}
 }

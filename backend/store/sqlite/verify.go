@@ -370,8 +370,7 @@ func (w *writer) startHead(ctx context.Context) error {
 // readsOpen reads what a start loads: what is open.
 func (s *Store) readsOpen(ctx context.Context, r *Report) error {
 	return s.rows(ctx, `SELECT operations.operation_id, data, payload, details, context FROM operations JOIN journal ON seq = n WHERE open = 1`, nil, func(rows *sql.Rows) error {
-		var id string
-		var data, payload, details, shown []byte
+		var id, data, payload, details, shown sql.RawBytes
 		if err := rows.Scan(&id, &data, &payload, &details, &shown); err != nil {
 			return err
 		}

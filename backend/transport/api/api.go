@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -122,6 +123,7 @@ type Server struct {
 	ctx  context.Context // of sockets and long polls
 	stop context.CancelFunc
 	work sync.WaitGroup // sockets, and notes made after an answer went out
+	slow atomic.Uint64  // readers of events that were disconnected, since the start
 
 	mu     sync.Mutex
 	closed bool

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -302,7 +303,11 @@ func (k *socket) send(message any) error {
 	}
 	ctx, cancel := context.WithTimeout(k.wire, writeTime)
 	defer cancel()
-	return k.conn.Write(ctx, websocket.MessageText, buf.Bytes())
+	err := k.conn.Write(ctx, websocket.MessageText, buf.Bytes())
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		k.deps.Log.Warn("a reader of events was too slow and was disconnected; it gets what it missed when it comes back", "since start", k.slow.Add(1))
+	}
+	return err
 }
 
 // describeSocket puts the WebSocket and its messages into the description.

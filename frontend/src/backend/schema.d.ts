@@ -6089,7 +6089,7 @@ export interface components {
         Presence: {
             /**
              * Format: date-time
-             * @description When its agent last asked about it; absent: not since Deskbell started.
+             * @description When its agent last asked about it; absent: not since Deskbell started, or it has ended since and that was not lately.
              */
             last_contact?: string;
             operation_id: string;
@@ -6099,7 +6099,7 @@ export interface components {
         PresenceChange: {
             /**
              * Format: date-time
-             * @description When its agent last asked about it; absent: not since Deskbell started.
+             * @description When its agent last asked about it; absent: not since Deskbell started, or it has ended since and that was not lately.
              */
             last_contact?: string;
             operation_id: string;
