@@ -104,6 +104,32 @@ type Recorder interface {
 	WatchRecording(ctx context.Context, changed func(window.Recording))
 }
 
+// A Broken is the error of an Open that found a database that cannot be used as it is, and what can be done about it.
+type Broken struct {
+	Err        error
+	View       BrokenView
+	Repair     func(ctx context.Context, replace bool) ([]human.Sentence, error) // without replace it only says what it would do
+	OpenFolder func() error
+}
+
+func (b *Broken) Error() string { return b.Err.Error() }
+func (b *Broken) Unwrap() error { return b.Err }
+
+// A BrokenView is what the page says of it.
+type BrokenView struct {
+	Folder  string           `json:"folder"` // with the data
+	Found   []human.Sentence `json:"found"`
+	Backups []human.Archive  `json:"backups"` // the newest first
+	Locale  string           `json:"locale"`  // as in Session
+	Theme   string           `json:"theme"`
+}
+
+// A Repaired is what a repair did, or would do; or why it failed.
+type Repaired struct {
+	Lines  []human.Sentence `json:"lines"`
+	Failed *human.Sentence  `json:"failed,omitempty"`
+}
+
 // Deps is what the window is built with. Open is called once, off the main thread, when it is certain
 // that no other instance runs; its error is shown and ends the program.
 type Deps struct {
@@ -408,6 +434,54 @@ func (a *App) open() (home Home, err error) {
 	}
 }
 
+// isBroken returns why the window has no Home, where that can be repaired; else nil.
+func (a *App) isBroken() *Broken {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.broken
+}
+
+// Broken says why there is no Session yet, where the database cannot be used. See App.
+func (a *App) Broken() *BrokenView {
+	if b := a.isBroken(); b != nil {
+		return &b.View
+	}
+	return nil
+}
+
+// Repair repairs the database, or says what that would do. See App.
+func (a *App) Repair(replace bool) Repaired {
+	b := a.isBroken()
+	if b == nil {
+		return Repaired{}
+	}
+	lines, err := b.Repair(a.life, replace)
+	if err != nil {
+		a.log.Error("the database is not repaired", "error", err)
+		failed := human.Sentence{Text: human.SafeText(err)}
+		var said *human.Error
+		if errors.As(err, &said) {
+			failed = said.Said
+		}
+		return Repaired{Failed: &failed}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if replace && a.broken == b {
+		a.broken = nil
+		close(a.repaired)
+	}
+	return Repaired{Lines: lines}
+}
+
+// OpenFolder shows the data folder in the desktop's file manager. See App.
+func (a *App) OpenFolder() error {
+	if b := a.isBroken(); b != nil {
+		return b.OpenFolder()
+	}
+	return nil
+}
+
 // count has the tray show how many operations wait, and the most urgent of them.
 func (a *App) count(pending int) {
 	waiting := a.home.Waiting()
@@ -526,7 +600,7 @@ func (a *App) currentMode() string {
 	return a.mode
 }
 
-// beforeClose is asked when the window's close button is pressed, and when the program is told to quit.
+// beforeClose is asked when the window's close button is pressed, and when the program has to quit.
 func (a *App) beforeClose(context.Context) (prevent bool) {
 	a.mu.Lock()
 	a.quitting = a.quitting || a.broken != nil // there is nothing to come back to
@@ -591,7 +665,7 @@ func (a *App) discard() {
 	}
 }
 
-// shutdown runs after the main loop: faces first, then the house.
+// shutdown runs after the main loop: the transports first, then the app.
 func (a *App) shutdown(context.Context) {
 	a.stop()
 	opened := a.ready()

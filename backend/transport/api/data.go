@@ -17,11 +17,13 @@ func (s *Server) data(c catalogue) {
 	add(c, route{http.MethodPost, "/api/data/noted", "noteLosses", "Note that you read what is missing: it is no longer said", operators, 0},
 		func(ctx context.Context, x *exchange, _ *payload[none]) (*answer[*human.DataState], error) {
 			before, _ := s.deps.Data.State()
-			err := s.deps.Data.ReadLosses(ctx)
+			if err := s.deps.Data.ReadLosses(ctx); err != nil {
+				return nil, err
+			}
 			for _, l := range before.Losses {
-				s.deps.Log.Info("an operator noted what is missing in the database", "by", x.by.Name, "what", l.Text, "err", err)
+				s.deps.Log.Info("an operator noted what is missing in the database", "by", x.by.Name, "what", l.Text)
 			}
 			now, _ := s.deps.Data.State()
-			return ok(&now, err)
+			return ok(&now, nil)
 		})
 }
