@@ -35,6 +35,7 @@ func TestARunIsAnsweredInItsTerminal(t *testing.T) {
 			waitFor(t, "the question in the inbox", func() bool { return len(d.all(t, human.Feedback))%2 == 1 })
 			term.press("80", "80", "Enter")
 			term.shows("And which host?")
+			waitFor(t, "the second question in the inbox", func() bool { return len(d.all(t, human.Feedback))%2 == 0 })
 			typed := d.all(t, human.Feedback)[1]
 			if !typed.State.Terminal() || typed.Result != nil {
 				t.Errorf("the question that was answered in the terminal: %+v", typed)
