@@ -53,9 +53,6 @@ func say(to *os.File, e ending) {
 	}
 }
 
-// counted is what the process beside the plug-in reads where a control group limits how many may begin.
-const counted = 2
-
 // keep starts the plug-in, waits for its end, and ends what it left behind.
 func keep(text string) int {
 	leash, account := os.NewFile(leash, "leash"), os.NewFile(account, "account")
@@ -66,11 +63,9 @@ func keep(text string) int {
 		say(account, ending{Problem: err.Error()})
 		return 1
 	}
-	told := make([]byte, 1)
-	if n, err := leash.Read(told); n != 1 || err != nil {
+	if n, err := leash.Read(make([]byte, 1)); n != 1 || err != nil {
 		return 1
 	}
-	j.Asks = !j.Separate || told[0] != counted
 	if !j.Separate {
 		// What a plug-in leaves behind becomes this process's child, and not that of the system's first.
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -89,13 +84,12 @@ func keep(text string) int {
 		say(account, ending{Problem: err.Error()})
 		return 1
 	}
-	beside := os.NewFile(uintptr(ends[1]), "beside")
-	whole, _ := json.Marshal(j) // of strings and numbers
-	child, err := os.StartProcess("/proc/self/exe", []string{entrant, string(whole)}, &os.ProcAttr{
-		Dir: j.Working, Env: j.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, beside},
+	told := os.NewFile(uintptr(ends[1]), "told")
+	child, err := os.StartProcess("/proc/self/exe", []string{entrant, text}, &os.ProcAttr{
+		Dir: j.Working, Env: j.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, told},
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
-	_ = beside.Close()
+	_ = told.Close()
 	if err != nil {
 		say(account, ending{Problem: reason(err)})
 		return 1
@@ -202,11 +196,7 @@ func (r *running) try(how separation, in io.Reader, out, errs io.Writer) (ending
 		defer close(guarded)
 		r.guard(cmd, how, group, ours, done)
 	}()
-	begin := byte(1)
-	if group.CountsThreads() {
-		begin = counted
-	}
-	_, _ = ours.Write([]byte{begin}) // where this fails the parent process has died, and Wait reports it
+	_, _ = ours.Write([]byte{1}) // where this fails the parent process has died, and Wait reports it
 	var e ending
 	unread := json.NewDecoder(said).Decode(&e)
 	err = cmd.Wait()

@@ -47,7 +47,7 @@ func confineTo(j jail, beside int) error {
 	// What is refused from here on may have been needed above.
 	if confine.FiltersCalls() {
 		// Where other processes are out of reach, signals may be sent; else a plug-in could end the operator's own.
-		if err := confine.FilterCalls(confine.Filter{Signals: j.Separate || j.Landlock >= 6}, j.Asks && asksBeforeForks(), beside); err != nil {
+		if err := confine.FilterCalls(confine.Filter{Signals: j.Separate || j.Landlock >= 6}, asksBeforeForks(), beside); err != nil {
 			return fmt.Errorf("seccomp: %w", err)
 		}
 	}

@@ -182,18 +182,6 @@ os._exit(3)`)
 	})
 }
 
-// A signal, as of a child that ended, interrupts a fork that the kernel asks about; not all shells try it again.
-func TestNoForkIsInterrupted(t *testing.T) {
-	if len(groupParents()) == 0 || !separations()[0].allowed() && !separations()[1].allowed() {
-		t.Skip("forks are asked about here")
-	}
-	s := python(t, `,"limit_s":60`, `
-import subprocess
-subprocess.run(['sh', '-c', 'i=0; while [ $i -lt 1000 ]; do true | true | true; i=$((i+1)); done; echo do''ne'], stdout=sys.stderr)
-os._exit(3)`)
-	says(t, fails(t, s, given(), human.Unavailable), "“done")
-}
-
 // Each process stays within its own limit of time, and all of them together do not.
 func TestTheTimeOfAllProcessesCounts(t *testing.T) {
 	everyWay(t, func(t *testing.T) {

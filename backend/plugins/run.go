@@ -46,7 +46,6 @@ type jail struct {
 	Files    uint64   `json:"files"`
 	Threads  uint64   `json:"threads"`  // at most, where they can be counted for this run alone
 	Separate bool     `json:"separate"` // it is in a process namespace of its own
-	Asks     bool     `json:"asks"`     // before each fork, where the kernel can
 	Landlock int      `json:"landlock"` // the version of it that the kernel has
 }
 

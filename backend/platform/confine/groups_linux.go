@@ -79,11 +79,6 @@ func (g Group) Add(pid int) {
 	}
 }
 
-// CountsThreads says whether the kernel lets no more begin than the limit of the group.
-func (g Group) CountsThreads() bool {
-	return slices.ContainsFunc(g, func(dir string) bool { return exists(path.Join(dir, "pids.max")) })
-}
-
 // Kill ends all processes of the group, where the system can do that.
 func (g Group) Kill() {
 	for _, dir := range g {

@@ -22,8 +22,7 @@ type Filter struct {
 }
 
 // FilterCalls filters the calls of this thread and of what it becomes. Where the kernel can ask before each new process
-// and thread, and asks says so, the file to answer it by goes to the socket beside (see Forks). A signal then may interrupt
-// a fork: a shell that learns at that moment that a child has ended says that it cannot fork. So it is the last way to count.
+// and thread, and asks says so, the file to answer it by goes to the socket beside (see Forks).
 func FilterCalls(f Filter, asks bool, beside int) error {
 	if asks {
 		listener, err := install(f.program(unix.SECCOMP_RET_USER_NOTIF), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
