@@ -22,7 +22,8 @@ type Filter struct {
 }
 
 // FilterCalls filters the calls of this thread and of what it becomes. Where the kernel can ask before each new process
-// and thread, and asks says so, the file to answer it by goes to the socket beside (see Forks).
+// and thread, and asks says so, the file to answer it by goes to the socket beside (see Forks). A signal may then interrupt a
+// fork: a shell that learns at that moment that a child has ended may say that it cannot fork.
 func FilterCalls(f Filter, asks bool, beside int) error {
 	if asks {
 		listener, err := install(f.program(unix.SECCOMP_RET_USER_NOTIF), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
