@@ -122,6 +122,16 @@ func TestTheHistoryWithRecordings(t *testing.T) {
 	}
 }
 
+// What was removed may end only after the next action began: a button that was held while a key was pressed.
+func TestHiddenEventsMayBeLate(t *testing.T) {
+	hidden := hiddenEvents([]human.Action{{At: 1, Cut: true, Seqs: []uint64{2, 5}}, {At: 3, Seqs: []uint64{4}}})
+	for seq, at := range []int64{0, 0, 1, 2, 3, 4, 4} {
+		if got, want := hidden(human.RecordedEvent{Seq: uint64(seq), At: at}), seq == 2 || seq == 3 || seq == 5; got != want {
+			t.Errorf("event %d: %t", seq, got)
+		}
+	}
+}
+
 func TestDeletingInATerminal(t *testing.T) {
 	d := newFixture(t)
 	if _, errs := d.run(exitError, "delete", "op_1"); !strings.Contains(errs, "--yes") || d.ran > 0 {
