@@ -332,6 +332,22 @@ b = bytearray(b'x' * (60 << 20)); time.sleep(20)" & done; wait`, "more memory th
 	}
 }
 
+// Root, whom no limit of processes binds, and no control group.
+func TestProcessesAreCounted(t *testing.T) {
+	was := groupParents
+	groupParents = func() []confine.GroupParent { return nil }
+	defer func() { groupParents = was }()
+	want := "more processes than its limit of 60"
+	if os.Getuid() != 0 {
+		want = "" // the kernel lets no more begin
+	}
+	b := boxed(t, project(t), "set -e; i=0; while [ $i -lt 200 ]; do sleep 20 & i=$((i+1)); done; wait", func(o *Options) { o.Limits = Limits{Processes: 60, Time: 15 * time.Second} })
+	if e, said := runs(t, b); e.Code == 0 || !strings.Contains(e.Reason, want) {
+		t.Errorf("%+v: %.300s", e, said)
+	}
+	nothingLeft(t, b)
+}
+
 // mostProcesses is the number of this process's descendants at its highest.
 func mostProcesses(done <-chan struct{}) (most int) {
 	ticker := time.NewTicker(20 * time.Millisecond)

@@ -32,6 +32,9 @@ const (
 	ownThreads      = 16               // of bubblewrap and of the entrant
 )
 
+// Tests stand for a system in which there is none.
+var groupParents = confine.GroupParents
+
 // A run is one of a command.
 type run struct {
 	*Box
@@ -214,7 +217,7 @@ func (r *run) begin(e ends, writable []string) bool {
 	l := r.options.Limits
 	r.group = confine.NewGroup("deskbell-box", r.cmd.Process.Pid, confine.GroupLimits{
 		Memory: uint64(l.Memory)*2 + ownMemory, Threads: uint64(l.Processes) + ownThreads, Processors: true, // with what is in folders of memory
-	}, confine.GroupParents())
+	}, groupParents())
 	for pid := range confine.Descendants(r.cmd.Process.Pid) {
 		r.group.Add(pid)
 	}
