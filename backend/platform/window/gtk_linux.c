@@ -159,12 +159,12 @@ static gboolean call_idle(gpointer data) {
 }
 
 // The wait has an end because a main loop that has stopped, at quitting, never answers.
-static int on_main(call *c, int seconds) {
+static int on_main_at(int priority, call *c, int seconds) {
 	c->refs = 2;
 	g_mutex_init(&c->lock);
 	g_cond_init(&c->cond);
 	gint64 until = g_get_monotonic_time() + seconds * G_TIME_SPAN_SECOND;
-	g_idle_add_full(G_PRIORITY_DEFAULT, call_idle, c, NULL);
+	g_idle_add_full(priority, call_idle, c, NULL);
 	g_mutex_lock(&c->lock);
 	while (!c->done && g_cond_wait_until(&c->cond, &c->lock, until))
 		;
@@ -172,6 +172,8 @@ static int on_main(call *c, int seconds) {
 	g_mutex_unlock(&c->lock);
 	return result;
 }
+
+static int on_main(call *c, int seconds) { return on_main_at(G_PRIORITY_DEFAULT, c, seconds); }
 
 static call *new_call(int (*run)(call *)) {
 	call *c = g_new0(call, 1);
@@ -782,8 +784,14 @@ static int close_all(call *c) {
 	return 0;
 }
 
-// The first call also waits for Wails to load its engine and start the loop.
-int db_adopt(void) { return finish(new_call(adopt), 60); }
+// The first call also waits for Wails to load its engine and start the loop, and until Wails has hidden the window, which it
+// does when the loop is idle: on a busy machine that would hide what is shown meanwhile.
+int db_adopt(void) {
+	call *c = new_call(adopt);
+	int result = on_main_at(G_PRIORITY_LOW, c, 60);
+	call_unref(c);
+	return result;
+}
 
 int db_able(db_abilities *out) {
 	call *c = new_call(able);
