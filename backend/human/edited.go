@@ -33,7 +33,7 @@ type callOf struct {
 
 func (o Operation) call() (c callOf, err error) {
 	var fixed json.RawMessage
-	members(o.Details, func(name []byte, value json.RawMessage) {
+	Members(o.Details, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "action":
 			c.action, _ = JSONString(value)
@@ -59,7 +59,7 @@ func (o Operation) CheckArguments() error {
 		return err
 	}
 	var names []string
-	members(c.arguments, func(name []byte, _ json.RawMessage) { names = append(names, string(name)) })
+	Members(c.arguments, func(name []byte, _ json.RawMessage) { names = append(names, string(name)) })
 	if len(names) > maxArguments {
 		return BadField("details.arguments", "has %d arguments, the limit is %d; put them into details.action, which is not edited", len(names), maxArguments)
 	}
@@ -91,7 +91,7 @@ func (o Operation) Edited(edits json.RawMessage) (json.RawMessage, error) {
 	}
 	var full bytes.Buffer
 	differs := false
-	members(c.arguments, func(name []byte, old json.RawMessage) {
+	Members(c.arguments, func(name []byte, old json.RawMessage) {
 		value, is := changed[string(name)]
 		delete(changed, string(name))
 		full.WriteByte(',')
@@ -161,8 +161,8 @@ func (o Operation) EditedCall(a Answer) *EditedCall {
 	}
 	edited := &EditedCall{Arguments: a.Args, Digest: o.AnswerDigest(a), Requested: o.Digest, Changes: []EditedValue{}}
 	values := map[string]json.RawMessage{}
-	members(a.Args, func(name []byte, value json.RawMessage) { values[string(name)] = value })
-	members(c.arguments, func(name []byte, old json.RawMessage) {
+	Members(a.Args, func(name []byte, value json.RawMessage) { values[string(name)] = value })
+	Members(c.arguments, func(name []byte, old json.RawMessage) {
 		if value := values[string(name)]; !sameJSON(old, value) {
 			edited.Changes = append(edited.Changes, EditedValue{string(name), old, value})
 		}

@@ -20,7 +20,7 @@ func FuzzMembers(f *testing.F) {
 			want = map[string]json.RawMessage{}
 		}
 		got := map[string]json.RawMessage{}
-		members(raw, func(name []byte, value json.RawMessage) {
+		Members(raw, func(name []byte, value json.RawMessage) {
 			var whole string // only encoding/json replaces invalid UTF-8
 			quoted, _ := json.Marshal(string(name))
 			if json.Unmarshal(quoted, &whole) == nil {

@@ -165,7 +165,7 @@ func (r Request) Risk() Risk {
 // is bound to.
 func (r Request) bound() (action string, risk Risk, sent string) {
 	var command, arguments, level, risks, severity json.RawMessage
-	members(r.Details, func(name []byte, value json.RawMessage) {
+	Members(r.Details, func(name []byte, value json.RawMessage) {
 		switch string(name) { // the last of several counts, as for encoding/json
 		case "action":
 			command = value
@@ -186,9 +186,9 @@ func (r Request) bound() (action string, risk Risk, sent string) {
 	return action, risk, sent
 }
 
-// members calls each for every member of a JSON object, in order, without a copy of its value; never where raw is something
+// Members calls each for every member of a JSON object, in order, without a copy of its value; never where raw is something
 // else. It does what encoding/json does with a map, without its cost.
-func members(raw json.RawMessage, each func(name []byte, value json.RawMessage)) {
+func Members(raw json.RawMessage, each func(name []byte, value json.RawMessage)) {
 	if !json.Valid(raw) {
 		return
 	}

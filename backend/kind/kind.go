@@ -4,7 +4,6 @@
 package kind
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -115,12 +114,16 @@ func Value(op human.Operation, field string) json.RawMessage {
 
 // in is the value of the field in an operation's details.
 func (f Field) in(raw json.RawMessage) json.RawMessage {
-	var details map[string]json.RawMessage
-	if json.Unmarshal(raw, &details) != nil {
-		return nil
-	}
-	for _, name := range append([]string{f.Name}, f.Aliases...) {
-		if value := details[name]; len(value) > 0 && !bytes.Equal(value, []byte("null")) && !bytes.Equal(value, []byte(`""`)) {
+	sent := make([]json.RawMessage, 1+len(f.Aliases)) // of several with one name the last counts, as for encoding/json
+	human.Members(raw, func(name []byte, value json.RawMessage) {
+		if i := slices.Index(f.Aliases, string(name)); i >= 0 {
+			sent[1+i] = value
+		} else if string(name) == f.Name {
+			sent[0] = value
+		}
+	})
+	for _, value := range sent {
+		if len(value) > 0 && string(value) != "null" && string(value) != `""` {
 			return value
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -186,11 +187,17 @@ func (q *Queue) check(r *human.Request) error {
 	return nil
 }
 
+// decoders are those of repeated: what one has in memory is most of what a new one costs.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
 // repeated finds a name that stands twice in one object of a JSON value, at any depth and however it is escaped. at is its path, a
 // JSON Pointer. What else is wrong with the JSON does not matter here.
 func repeated(raw []byte) (at string, twice bool) {
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	d := decoders.Get().(*jsontext.Decoder)
+	d.Reset(bytes.NewBuffer(raw))
 	err := d.SkipValue()
+	d.Reset(new(bytes.Buffer)) // it would keep raw
+	decoders.Put(d)
 	var bad *jsontext.SyntacticError
 	if errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &bad) {
 		return string(bad.JSONPointer), true
