@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -15,67 +16,97 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"deskbell/build/serving"
 )
 
-// plain measures requests over REST, what a processor spends on each, and the memory with many open requests, beside the plainest server
-// that keeps what it acknowledges: one durable row for each call, and nothing else. They take turns.
+var hld = flag.String("hld", "", "HumanLayer's daemon, to measure beside the others (plain)")
+
+// A rival takes requests over REST and keeps what it acknowledges.
+type rival struct {
+	name string
+	open func(agents int) (*server, error)
+	path string
+	body func(agent int) any
+}
+
+// rivals are Deskbell, the plainest server that keeps what it acknowledges (one durable row for each call, and nothing else), and
+// HumanLayer's daemon where there is one.
+func rivals() []rival {
+	ours := func(int) any { return invocation }
+	all := []rival{
+		{"Deskbell", func(int) (*server, error) {
+			return serve(fmt.Sprintf("DESKBELL_HUMAN_MAX_PENDING_REQUESTS=%d", max(100_000, *standing)))
+		}, "/api/human/invoke", ours},
+		{"plain", func(int) (*server, error) { return servePlainly() }, "/api/human/invoke", ours},
+	}
+	if *hld != "" {
+		all = append(all, rival{"hld", serveHLD, "/api/v1/approvals", func(agent int) any {
+			return map[string]any{"run_id": fmt.Sprint("run-", agent), "tool_name": "Bash", "tool_input": invocation["details"]}
+		}})
+	}
+	return all
+}
+
+// plain measures requests over REST, what a processor spends on each, and the memory with many open requests, beside others. They take
+// turns.
 func plain(ctx context.Context) error {
-	fmt.Printf("\n## Beside a plain server that commits one row for each call\n\n| | requests a second, ours | plain | ratio | processor for each, ours, µs | plain | ratio |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Printf("\n## Beside servers that commit each call by itself\n\n| agents | | requests a second | ours: theirs | processor for each, µs | ours: theirs |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, agents := range []int{1, 16, 64} {
 		if err := plainTurns(agents); err != nil {
 			return err
 		}
 	}
 	fmt.Printf("\n| | memory with none, MiB | with %d, MiB | beyond none |\n| --- | --- | --- | --- |\n", *standing)
-	for _, way := range []struct {
-		name string
-		open func() (*server, error)
-	}{{"ours", func() (*server, error) {
-		return serve(fmt.Sprintf("DESKBELL_HUMAN_MAX_PENDING_REQUESTS=%d", *standing))
-	}}, {"plain", servePlainly}} {
+	const agents = 64
+	for _, r := range rivals() {
 		var used [2]int64
 		for i, n := range []int{0, *standing} {
-			s, err := way.open()
+			s, err := r.open(agents)
 			if err != nil {
 				return err
 			}
 			key, err := s.keyOrNone("bench")
 			if err == nil && n > 0 {
-				err = many(64, n, func(int) error { return s.call(key, "POST", "/api/human/invoke", invocation, nil) })
+				err = many(agents, n, func(w int) error { return s.call(key, "POST", r.path, r.body(w%agents), nil) })
 			}
-			var r rest
+			var at rest
 			if err == nil {
-				r, err = restOf(ctx, s.cmd.Process.Pid, *idleTime)
+				at, err = restOf(ctx, s.cmd.Process.Pid, *idleTime)
 			}
 			s.stop()
 			if err != nil {
 				return err
 			}
-			used[i] = r.memory
+			used[i] = at.memory
 		}
-		fmt.Printf("| %s | %d | %d | %d |\n", way.name, used[0]>>20, used[1]>>20, (used[1]-used[0])>>20)
+		fmt.Printf("| %s | %d | %d | %d |\n", r.name, used[0]>>20, used[1]>>20, (used[1]-used[0])>>20)
 	}
 	return nil
 }
 
 func plainTurns(agents int) error {
-	var rates [2]float64
-	var spent, done [2]float64
-	var servers [2]*server
-	var keys [2]string
-	for i, open := range []func() (*server, error){func() (*server, error) { return serve(manyPending) }, servePlainly} {
-		s, err := open()
+	type standing struct {
+		rival
+		*server
+		key               string
+		rate, spent, done float64
+	}
+	var all []*standing
+	for _, r := range rivals() {
+		s, err := r.open(agents)
 		if err != nil {
 			return err
 		}
 		defer s.stop()
-		servers[i] = s
-		if keys[i], err = s.keyOrNone("bench"); err != nil {
+		key, err := s.keyOrNone("bench")
+		if err != nil {
 			return err
 		}
+		all = append(all, &standing{rival: r, server: s, key: key})
 	}
 	for range turns {
-		for i, s := range servers {
+		for _, s := range all {
 			before, err := cpuOf(s.cmd.Process.Pid)
 			if err != nil {
 				return err
@@ -83,7 +114,7 @@ func plainTurns(agents int) error {
 			calls := make([]int, agents)
 			r, err := rate(agents, func(w int) error {
 				calls[w]++
-				return s.call(keys[i], "POST", "/api/human/invoke", invocation, nil)
+				return s.call(s.key, "POST", s.path, s.body(w), nil)
 			})
 			if err != nil {
 				return err
@@ -92,24 +123,72 @@ func plainTurns(agents int) error {
 			if err != nil {
 				return err
 			}
-			rates[i] += r / turns
-			spent[i] += float64((after - before).Microseconds())
+			s.rate += r / turns
+			s.spent += float64((after - before).Microseconds())
 			for _, n := range calls {
-				done[i] += float64(n)
+				s.done += float64(n)
 			}
 		}
 	}
-	each := [2]float64{spent[0] / done[0], spent[1] / done[1]}
-	fmt.Printf("| %d agents | %.0f | %.0f | **%.2f** | %.0f | %.0f | **%.1f** |\n", agents, rates[0], rates[1], rates[0]/rates[1], each[0], each[1], each[0]/each[1])
+	ours := all[0]
+	for _, s := range all {
+		fmt.Printf("| %d | %s | %.0f | **%.2f** | %.0f | **%.1f** |\n", agents, s.name, s.rate, ours.rate/s.rate, s.spent/s.done, ours.spent/ours.done/(s.spent/s.done))
+	}
 	return nil
 }
 
-// keyOrNone makes an agent's key; the plain server has none.
+// keyOrNone makes an agent's key; only Deskbell has keys.
 func (s *server) keyOrNone(name string) (string, error) {
 	if s.token == "" {
 		return "", nil
 	}
 	return s.key(name)
+}
+
+// serveHLD starts HumanLayer's daemon, with a session for each agent: it takes approvals only of sessions that it has.
+func serveHLD(agents int) (*server, error) {
+	dir, err := os.MkdirTemp("", "deskbell-bench-")
+	if err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "daemon.db")
+	s := &server{dir: dir, cmd: exec.Command(*hld)}
+	s.URL = fmt.Sprint("http://127.0.0.1:", port)
+	s.cmd.Env = append(os.Environ(), "HOME="+dir, "GIN_MODE=release", "HUMANLAYER_DATABASE_PATH="+file,
+		"HUMANLAYER_DAEMON_SOCKET="+filepath.Join(dir, "socket"), fmt.Sprint("HUMANLAYER_DAEMON_HTTP_PORT=", port))
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if err := serving.Until(10*time.Second, "hld", func() bool { return s.call("", "GET", "/api/v1/health", nil, nil) == nil }); err != nil {
+		s.stop()
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", "file:"+file)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	for i := range agents {
+		if _, err := db.Exec(`INSERT INTO sessions (id, run_id, query, status, max_turns) VALUES (?, ?, 'bench', 'running', 0)`,
+			fmt.Sprint("session-", i), fmt.Sprint("run-", i)); err != nil {
+			s.stop()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
 // servePlainly starts the plain server, which is this program once more.
