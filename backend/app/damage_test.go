@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,27 @@ import (
 	"deskbell/backend/store/sqlite"
 	"deskbell/backend/transport/cli"
 )
+
+// breakTable makes the first page of a table unreadable.
+func breakTable(name string) func(file string) error {
+	return func(file string) error {
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			return err
+		}
+		var page, size int64
+		err = db.QueryRow(`SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = ?`, name).Scan(&page, &size)
+		if err = errors.Join(err, db.Close()); err != nil {
+			return err
+		}
+		f, err := os.OpenFile(file, os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteAt(make([]byte, size), (page-1)*size)
+			err = errors.Join(err, f.Close())
+		}
+		return err
+	}
+}
 
 // TestADamagedDatabaseIsRepaired opens an App whose database is missing, empty or damaged: it says so, names the backups, says what a repair
 // would do without doing it, and opens once it is repaired, or once a backup is restored, with the damaged file kept.
@@ -32,6 +55,7 @@ func TestADamagedDatabaseIsRepaired(t *testing.T) {
 			}
 			return err
 		}, "does not begin as a database does", true},
+		"damaged in a table that only the app reads": {breakTable("gate_rules"), "SQLite says: ", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
