@@ -108,7 +108,8 @@ type Recorder interface {
 type Broken struct {
 	Err        error
 	View       BrokenView
-	Repair     func(ctx context.Context, replace bool) ([]human.Sentence, error) // without replace it only says what it would do
+	Plan       func(ctx context.Context) ([]human.Sentence, error) // what a repair would do
+	Repair     func(ctx context.Context, backup string) error      // or, with the ID of a backup, restores that
 	OpenFolder func() error
 }
 
@@ -124,7 +125,7 @@ type BrokenView struct {
 	Theme   string           `json:"theme"`
 }
 
-// A Repaired is what a repair did, or would do; or why it failed.
+// A Repaired is what a repair would do; or why that is not known, or why it failed.
 type Repaired struct {
 	Lines  []human.Sentence `json:"lines"`
 	Failed *human.Sentence  `json:"failed,omitempty"`
@@ -157,7 +158,8 @@ type Deps struct {
 //	Save(name: string, path: string): Promise<string>              asks where, and writes there what GET path
 //	                                                               answers; "" when the operator thought better
 //	Broken(): Promise<BrokenView|null>                             why Session waits: the database cannot be used
-//	Repair(replace: boolean): Promise<Repaired>                    repairs it, or says what that would do
+//	Plan(): Promise<Repaired>                                      what a repair would do
+//	Repair(backup: string): Promise<Repaired>                      repairs it, or restores the backup with this ID
 //	OpenFolder(): Promise<void>                                    the data folder, in the file manager
 //	Quit(): Promise<void>                                          asks first while something waits
 //
@@ -449,29 +451,43 @@ func (a *App) Broken() *BrokenView {
 	return nil
 }
 
-// Repair repairs the database, or says what that would do. See App.
-func (a *App) Repair(replace bool) Repaired {
+// Plan says what a repair would do. See App.
+func (a *App) Plan() Repaired {
 	b := a.isBroken()
 	if b == nil {
 		return Repaired{}
 	}
-	lines, err := b.Repair(a.life, replace)
-	if err != nil {
-		a.log.Error("the database is not repaired", "error", err)
-		failed := human.Sentence{Text: human.SafeText(err)}
-		var said *human.Error
-		if errors.As(err, &said) {
-			failed = said.Said
-		}
-		return Repaired{Failed: &failed}
+	lines, err := b.Plan(a.life)
+	return a.orFailed(lines, err)
+}
+
+// Repair repairs the database, or restores a backup; Home is opened again then. See App.
+func (a *App) Repair(backup string) Repaired {
+	b := a.isBroken()
+	if b == nil {
+		return Repaired{}
 	}
+	err := b.Repair(a.life, backup)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if replace && a.broken == b {
+	if err == nil && a.broken == b {
 		a.broken = nil
 		close(a.repaired)
 	}
-	return Repaired{Lines: lines}
+	return a.orFailed(nil, err)
+}
+
+func (a *App) orFailed(lines []human.Sentence, err error) Repaired {
+	if err == nil {
+		return Repaired{Lines: lines}
+	}
+	a.log.Error("the database is not repaired", "error", err)
+	failed := human.Sentence{Text: human.SafeText(err)}
+	var said *human.Error
+	if errors.As(err, &said) {
+		failed = said.Said
+	}
+	return Repaired{Failed: &failed}
 }
 
 // OpenFolder shows the data folder in the desktop's file manager. See App.

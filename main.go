@@ -128,8 +128,13 @@ func whyNot(ctx context.Context, err error, p cli.Place) error {
 	return &Broken{
 		Err:  err,
 		View: BrokenView{p.Dir, found, app.GoodBackups(ctx, p), unlessSystem(ui.Language), unlessSystem(ui.Theme)},
-		Repair: func(ctx context.Context, replace bool) ([]human.Sentence, error) {
-			return app.Repair(ctx, p.Dir, version, replace)
+		Plan: func(ctx context.Context) ([]human.Sentence, error) { return app.Repair(ctx, p.Dir, version, false) },
+		Repair: func(ctx context.Context, backup string) error {
+			if backup != "" {
+				return app.Restore(ctx, p, version, backup)
+			}
+			_, err := app.Repair(ctx, p.Dir, version, true)
+			return err
 		},
 		OpenFolder: func() error { return app.OpenFolder(p.Dir) },
 	}

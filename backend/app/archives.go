@@ -32,8 +32,8 @@ func (archived) OpenCopy(ctx context.Context, dir string) (archive.Copy, error) 
 }
 
 // Compare implements archive.Journal.
-func (a archived) Compare(ctx context.Context, c archive.Copy) (human.ArchiveDifference, error) {
-	return a.Store.Compare(ctx, c.(*sqlite.Copy))
+func (a archived) Compare(ctx context.Context, c archive.Copy, search string) (human.ArchiveDifference, error) {
+	return a.Store.Compare(ctx, c.(*sqlite.Copy), search)
 }
 
 // Import implements archive.Journal.

@@ -51,6 +51,16 @@ func Repair(ctx context.Context, dir, version string, replace bool) ([]human.Sen
 	return repaired.Lines(), nil
 }
 
+// Restore puts a backup in the place of what is in a data folder that no server runs on, and keeps that in another folder.
+func Restore(ctx context.Context, p cli.Place, version, id string) error {
+	all, done, err := archivesAway(version)(ctx, p, "", cli.ToReplace)
+	if err != nil {
+		return err
+	}
+	_, err = all.RestoreAll(ctx, id)
+	return errors.Join(err, done())
+}
+
 // OpenFolder shows a folder in the desktop's file manager.
 func OpenFolder(dir string) error {
 	return browse((&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String())

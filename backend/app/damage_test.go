@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,8 +15,29 @@ import (
 	"deskbell/backend/transport/cli"
 )
 
+// breakTable makes the first page of a table unreadable.
+func breakTable(name string) func(file string) error {
+	return func(file string) error {
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			return err
+		}
+		var page, size int64
+		err = db.QueryRow(`SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = ?`, name).Scan(&page, &size)
+		if err = errors.Join(err, db.Close()); err != nil {
+			return err
+		}
+		f, err := os.OpenFile(file, os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteAt(make([]byte, size), (page-1)*size)
+			err = errors.Join(err, f.Close())
+		}
+		return err
+	}
+}
+
 // TestADamagedDatabaseIsRepaired opens an App whose database is missing, empty or damaged: it says so, names the backups, says what a repair
-// would do without doing it, and opens once it is repaired.
+// would do without doing it, and opens once it is repaired, or once a backup is restored, with the damaged file kept.
 func TestADamagedDatabaseIsRepaired(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -32,6 +55,7 @@ func TestADamagedDatabaseIsRepaired(t *testing.T) {
 			}
 			return err
 		}, "does not begin as a database does", true},
+		"damaged in a table that only the app reads": {breakTable("gate_rules"), "SQLite says: ", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,8 +85,10 @@ func TestADamagedDatabaseIsRepaired(t *testing.T) {
 			if len(found) == 0 || !strings.Contains(found[0].Text, tt.says) {
 				t.Fatalf("it says %v, %v", found, err)
 			}
-			if good := app.GoodBackups(t.Context(), cli.Place{Dir: dir, Config: config}); len(good) != 1 || good[0].Database.Operations != 1 {
-				t.Errorf("the backups are %+v", good)
+			place := cli.Place{Dir: dir, Config: config}
+			good := app.GoodBackups(t.Context(), place)
+			if len(good) != 1 || good[0].Database.Operations != 1 {
+				t.Fatalf("the backups are %+v", good)
 			}
 			for _, replace := range []bool{false, true} {
 				lines, err := app.Repair(t.Context(), dir, "1.0-test", replace)
@@ -75,6 +101,35 @@ func TestADamagedDatabaseIsRepaired(t *testing.T) {
 			}
 			if _, err := open(); err != nil {
 				t.Errorf("after the repair: %v", err)
+			}
+
+			if err := tt.damage(file); err != nil {
+				t.Fatal(err)
+			}
+			damaged, _ := os.ReadFile(file)
+			if err := app.Restore(t.Context(), place, "1.0-test", "2001-01-01T000000Z"); human.KindOf(err) != human.NotFound {
+				t.Errorf("a backup that is not there: %v", err)
+			}
+			if _, err := open(); app.Damage(err) == nil {
+				t.Errorf("after a restore that failed: %v", err)
+			}
+			if err := app.Restore(t.Context(), place, "1.0-test", good[0].ID); err != nil {
+				t.Errorf("the backup: %v", err)
+			}
+			if report, err := sqlite.Inspect(t.Context(), dir); err != nil || !report.Whole() || report.Entries != 1 {
+				t.Errorf("after the restore: %+v, %v", report, err)
+			}
+			if _, err := open(); err != nil {
+				t.Errorf("after the restore: %v", err)
+			}
+			kept, err := filepath.Glob(filepath.Join(dir, "before-restore-*", sqlite.FileName))
+			if err != nil || (len(kept) == 0) != (name == "missing") {
+				t.Errorf("what was there is in %v, %v", kept, err)
+			}
+			for _, file := range kept {
+				if is, _ := os.ReadFile(file); string(is) != string(damaged) {
+					t.Error("the damaged file is not kept as it was")
+				}
 			}
 		})
 	}

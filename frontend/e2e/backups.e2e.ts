@@ -1,3 +1,5 @@
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { accessibleInBothThemes, expect, test } from './support/test';
 
 test('settings make a backup and say what is in it', async ({ app, page }) => {
@@ -12,7 +14,45 @@ test('settings make a backup and say what is in it', async ({ app, page }) => {
   await expect(part.getByRole('listitem')).toContainText('Verified');
   await part.getByRole('button', { name: 'What is in it' }).focus();
   await app.press('Enter');
-  await expect(part).toContainText("Missing today: 0. Only in today's data: 0. Changed since: 0.");
-  await expect(part).toContainText('quit Deskbell and run deskbell restore ');
+  const dialog = page.getByRole('dialog', { name: 'Backup from ' });
+  await expect(dialog).toContainText("Missing today: 0. Only in today's data: 0. Changed since: 0.");
+  await expect(dialog).toContainText('quit Deskbell and run deskbell restore ');
+  await expect(dialog.getByRole('button', { name: 'Restore' })).toHaveCount(0);
   await accessibleInBothThemes(page);
+  await app.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(part.getByRole('button', { name: 'What is in it' })).toBeFocused();
+});
+
+test('requests that are missing today are found in a backup, and restored', async ({ app, bot, page, server }) => {
+  for (const description of ['Deploy the web?', 'Deploy the reports?', 'Rotate the keys?']) await bot.ring({ description, details: { action: 'make', risk_level: 'low' } });
+  await server.operator.call('POST', '/api/archives', {});
+  await server.stop();
+  for (const name of await readdir(server.dir)) if (/^deskbell\.(db|head)/.test(name)) await rm(path.join(server.dir, name));
+  await server.again();
+  await app.open('settings');
+  await page.getByRole('button', { name: 'What is in it' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Backup from ' });
+  const found = dialog.getByRole('listitem');
+  await expect(dialog).toContainText('Missing today: 3.');
+  await expect(found).toContainText(['Rotate the keys?', 'Deploy the reports?', 'Deploy the web?']);
+  await accessibleInBothThemes(page);
+  await dialog.getByRole('searchbox').fill('deploy');
+  await app.press('Enter');
+  await expect(found).toHaveCount(2);
+  await expect(dialog).toContainText('Found among what is missing today: 2.');
+  const restore = dialog.getByRole('button', { name: 'Restore' });
+  await expect(restore).toBeDisabled();
+  await found.filter({ hasText: 'reports' }).getByRole('checkbox').press('Space');
+  await restore.press('Enter');
+  await expect(dialog).toContainText('Restored: 1.');
+  await expect(found).toHaveText([/Deploy the web/]);
+  await dialog.getByRole('searchbox').fill('');
+  await app.press('Enter');
+  await expect(found).toHaveCount(2);
+  await dialog.getByRole('checkbox', { name: 'Select all 2' }).press('Space');
+  await restore.press('Enter');
+  await expect(dialog).toContainText('Restored: 2. Missing today: 0.');
+  const { operations } = await server.operator.call<{ operations: { description: string; state: string }[] }>('GET', '/api/human/operations?state=closed');
+  expect(operations.map(({ description, state }) => `${description} ${state}`).sort()).toEqual(['Deploy the reports? cancelled', 'Deploy the web? cancelled', 'Rotate the keys? cancelled']);
 });

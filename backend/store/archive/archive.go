@@ -70,7 +70,7 @@ type Copy interface {
 type Journal interface {
 	CopyTo(ctx context.Context, to string) error
 	OpenCopy(ctx context.Context, dir string) (Copy, error)
-	Compare(ctx context.Context, c Copy) (human.ArchiveDifference, error)
+	Compare(ctx context.Context, c Copy, search string) (human.ArchiveDifference, error)
 	Import(ctx context.Context, c Copy, id human.OperationID, now time.Time) error
 }
 

@@ -46,8 +46,8 @@ type journal struct{ *sqlite.Store }
 func (journal) OpenCopy(ctx context.Context, dir string) (Copy, error) {
 	return sqlite.OpenCopy(ctx, dir)
 }
-func (j journal) Compare(ctx context.Context, c Copy) (human.ArchiveDifference, error) {
-	return j.Store.Compare(ctx, c.(*sqlite.Copy))
+func (j journal) Compare(ctx context.Context, c Copy, search string) (human.ArchiveDifference, error) {
+	return j.Store.Compare(ctx, c.(*sqlite.Copy), search)
 }
 func (j journal) Import(ctx context.Context, c Copy, id human.OperationID, now time.Time) error {
 	return j.Store.Import(ctx, c.(*sqlite.Copy), id, now)
@@ -462,9 +462,11 @@ func TestSingleOperations(t *testing.T) {
 	now := open(t, dir)
 	ring(t, now, "op_2")
 	s := service(dir, now, nil)
-	d, err := s.Show(ctx, a.ID)
-	if must(t, err); len(d.Missing) != 1 || d.Missing[0].ID != "op_1" || d.Newer != 1 || d.Missing[0].Description != "about op_1" {
-		t.Errorf("%+v", d)
+	for search, found := range map[string]int{"": 1, "ABOUT op_": 1, "op_2": 0} {
+		d, err := s.Show(ctx, a.ID, search)
+		if must(t, err); len(d.Missing) != found || found == 1 && (d.Missing[0].ID != "op_1" || d.Missing[0].Description != "about op_1") || d.Newer != 1 {
+			t.Errorf("%q: %+v", search, d)
+		}
 	}
 	r, err := s.Restore(ctx, a.ID, []human.OperationID{"op_1"})
 	if must(t, err); r.Files != 22 {

@@ -46,8 +46,9 @@ func (s *Service) open(ctx context.Context, id string) (m manifest, files []file
 	return m, files, c, func() error { return errors.Join(c.Close(), os.RemoveAll(dir)) }, nil
 }
 
-// Show says what a backup has and how it differs from today's database. It changes nothing.
-func (s *Service) Show(ctx context.Context, id string) (d human.ArchiveDifference, err error) {
+// Show says what a backup has and how it differs from today's database; of the missing operations those that search is found in. It changes
+// nothing.
+func (s *Service) Show(ctx context.Context, id, search string) (d human.ArchiveDifference, err error) {
 	if s.o.Journal == nil {
 		m, _, err := s.read(id)
 		return human.ArchiveDifference{Archive: m.Archive, Missing: []human.ArchivedOperation{}}, err
@@ -56,7 +57,7 @@ func (s *Service) Show(ctx context.Context, id string) (d human.ArchiveDifferenc
 	if err != nil {
 		return d, err
 	}
-	d, err = s.o.Journal.Compare(ctx, c)
+	d, err = s.o.Journal.Compare(ctx, c, search)
 	d.Archive = m.Archive
 	return d, errors.Join(err, done())
 }

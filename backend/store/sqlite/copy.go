@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"strings"
 	"time"
 
 	codes "modernc.org/sqlite/lib"
@@ -127,8 +128,9 @@ func (c *Copy) recordingsOf(ctx context.Context, id human.OperationID) (all []hu
 // maxMissing is how many operations Compare names.
 const maxMissing = 1000
 
-// Compare says how a copy differs from this database. An operation whose words were removed here is not missing.
-func (s *Store) Compare(ctx context.Context, c *Copy) (d human.ArchiveDifference, err error) {
+// Compare says how a copy differs from this database. Of the missing operations it names those that search is found in. One whose
+// words were removed here is not missing.
+func (s *Store) Compare(ctx context.Context, c *Copy, search string) (d human.ArchiveDifference, err error) {
 	d.Missing = []human.ArchivedOperation{}
 	here := map[human.OperationID]uint64{}
 	const versions = `SELECT operation_id, max(version) FROM journal GROUP BY operation_id`
@@ -136,6 +138,7 @@ func (s *Store) Compare(ctx context.Context, c *Copy) (d human.ArchiveDifference
 		return d, err
 	}
 	there := 0
+	var missing []human.OperationID
 	err = c.versions(ctx, `SELECT operation_id, version FROM operations ORDER BY n DESC`, func(id human.OperationID, version uint64) error {
 		now, is := here[id]
 		if is {
@@ -145,21 +148,21 @@ func (s *Store) Compare(ctx context.Context, c *Copy) (d human.ArchiveDifference
 			}
 			return nil
 		}
-		if len(d.Missing) == maxMissing {
-			d.More++
-			return nil
-		}
-		d.Missing = append(d.Missing, human.ArchivedOperation{ID: id})
+		missing = append(missing, id)
 		return nil
 	})
 	if err != nil {
 		return d, err
 	}
 	d.Newer = len(here) - there
-	for i := range d.Missing {
-		m := &d.Missing[i]
+	search = strings.ToLower(search)
+	for _, id := range missing {
+		if len(d.Missing) == maxMissing && search == "" {
+			d.More = len(missing) - maxMissing
+			break
+		}
 		var data []byte
-		err := c.reads.QueryRowContext(ctx, `SELECT data FROM operations WHERE operation_id = ?`, m.ID).Scan(&data)
+		err := c.reads.QueryRowContext(ctx, `SELECT data FROM operations WHERE operation_id = ?`, id).Scan(&data)
 		var op human.Operation
 		if err == nil {
 			err = json.Unmarshal(data, &op)
@@ -167,7 +170,15 @@ func (s *Store) Compare(ctx context.Context, c *Copy) (d human.ArchiveDifference
 		if err != nil {
 			return d, c.fail(ctx, err)
 		}
-		m.Kind, m.State, m.Description, m.AgentID, m.CreatedAt = op.Kind, op.State, human.OneLine(op.Description, 200), op.AgentID, op.CreatedAt
+		switch {
+		case !strings.Contains(strings.ToLower(string(id)+"\n"+op.AgentID+"\n"+op.Description), search):
+		case len(d.Missing) == maxMissing:
+			d.More++
+		default:
+			d.Missing = append(d.Missing, human.ArchivedOperation{
+				ID: id, Kind: op.Kind, State: op.State, Description: human.OneLine(op.Description, 200), AgentID: op.AgentID, CreatedAt: op.CreatedAt,
+			})
+		}
 	}
 	return d, nil
 }

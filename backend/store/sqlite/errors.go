@@ -40,7 +40,9 @@ func storageError(err error, file string) error {
 	case codes.SQLITE_FULL:
 		return human.Wrap(human.Internal, err, "no space is left for %s, so nothing was stored; free some space and try again", file)
 	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
-		return human.Wrap(human.Internal, err, "%s is damaged or not a Deskbell database; stop Deskbell, move the file away and put a backup in its place", file)
+		d := damagedBy(human.Wrap(human.Internal, err, "%s is damaged; stop Deskbell, then `deskbell repair` shows what can be saved and saves it; or put a backup in its place", file))
+		d.Report.Found = []human.Sentence{human.Sayf("SQLite says: %s", sqliteSays(err))}
+		return d
 	case codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_PERM:
 		return human.Wrap(human.Unavailable, err, "%s cannot be opened for writing; check the permissions of the file and its folder, or choose another data folder", file)
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:

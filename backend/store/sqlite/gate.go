@@ -176,7 +176,7 @@ func (g Gate) page(ctx context.Context, limit int, query string, args ...any) (s
 		last = n
 		var d service.Decision
 		if err := json.Unmarshal(data, &d); err != nil {
-			return human.Wrap(human.Internal, err, "the gatekeeper's log is damaged in %s; stop Deskbell and restore a backup", g.store.file)
+			return damagedBy(human.Wrap(human.Internal, err, "the gatekeeper's log is damaged in %s; stop Deskbell and restore a backup", g.store.file))
 		}
 		page.Decisions = append(page.Decisions, d)
 		return nil

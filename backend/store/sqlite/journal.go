@@ -122,7 +122,7 @@ func (r *row) decode() error {
 		return nil
 	}
 	if err := json.Unmarshal([]byte(r.payload), &r.entry.Event); err != nil {
-		return human.Wrap(human.Internal, err, "the journal is damaged at seq %d (operation %s, version %d); restore a backup", r.entry.Seq, r.entry.ID, r.entry.Version)
+		return damagedBy(human.Wrap(human.Internal, err, "the journal is damaged at seq %d (operation %s, version %d); restore a backup", r.entry.Seq, r.entry.ID, r.entry.Version))
 	}
 	if q := r.entry.Event.Request; q != nil {
 		q.Details, q.Context = r.details, r.context
@@ -205,7 +205,7 @@ func (s *Store) page(ctx context.Context, after, head uint64) ([]human.Entry, er
 			return err
 		}
 		if want := next; r.entry.Seq != want && gaps.across(position{seq: want - 1}, r.entry.Seq).seq+1 != r.entry.Seq {
-			return human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; run `deskbell repair`, or restore a backup", s.file, want)
+			return damagedBy(human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; run `deskbell repair`, or restore a backup", s.file, want))
 		}
 		next = r.entry.Seq + 1
 		bytes += r.bytes()
@@ -216,7 +216,7 @@ func (s *Store) page(ctx context.Context, after, head uint64) ([]human.Entry, er
 		return nil, s.fail(ctx, err)
 	}
 	if len(page) == 0 {
-		return nil, human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; run `deskbell repair`, or restore a backup", s.file, after+1)
+		return nil, damagedBy(human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; run `deskbell repair`, or restore a backup", s.file, after+1))
 	}
 	return page, nil
 }

@@ -91,7 +91,7 @@ func numbers(places []place) string {
 }
 
 func (s *Store) damaged(err error) error {
-	return human.Wrap(human.Internal, err, "the lists in %s are damaged; stop Deskbell and restore a backup", s.file)
+	return damagedBy(human.Wrap(human.Internal, err, "the lists in %s are damaged; stop Deskbell and restore a backup", s.file))
 }
 
 // A list finds the places of a page. Where the filter leaves few rows it sorts those; else it walks in the

@@ -55,7 +55,7 @@ func (s *Store) Losses(ctx context.Context) (all []Loss, err error) {
 		return nil, err
 	}
 	if json.Unmarshal([]byte(text), &all) != nil {
-		return nil, human.Errorf(human.Internal, "the note of what was lost cannot be read in %s", s.file)
+		return nil, damagedBy(human.Errorf(human.Internal, "the note of what was lost cannot be read in %s", s.file))
 	}
 	return all, nil
 }

@@ -151,7 +151,7 @@ func (w *writer) rebuild(ctx context.Context) error {
 		}
 		whole, err := f.apply(rows)
 		if err != nil {
-			return human.Wrap(human.Internal, err, "the journal in %s is damaged at operation %s; restore a backup", w.file, f.op.ID)
+			return damagedBy(human.Wrap(human.Internal, err, "the journal in %s is damaged at operation %s; restore a backup", w.file, f.op.ID))
 		}
 		p, err := whole.project()
 		if err != nil {

@@ -172,3 +172,58 @@ func idsOf(t *testing.T, s *Store) (ids []human.OperationID) {
 	}
 	return ids
 }
+
+// Damage that only an upgrade meets ends the start as one that is found before it, and a repair is possible.
+func TestDamageInAnUpgrade(t *testing.T) {
+	for _, table := range []string{"journal", "operations", "decisions"} {
+		t.Run(table, func(t *testing.T) {
+			dir := older(t, "format-7")
+			file := filepath.Join(dir, FileName)
+			db, err := connect(file, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var page, size int64
+			err = db.QueryRow(`SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = ?`, table).Scan(&page, &size)
+			if err = errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			w := &worked{TB: t, dir: dir}
+			w.change(FileName, func(b []byte) []byte { clear(b[(page-1)*size : page*size]); return b })
+			_, err = Open(t.Context(), dir, signing)
+			var bad *Damaged
+			if !errors.As(err, &bad) || !strings.HasPrefix(bad.Report.Found[0].Text, "SQLite says: ") {
+				t.Fatalf("Open: %v", err)
+			}
+			if _, err := RepairDatabase(t.Context(), dir, epoch, true); err != nil {
+				t.Fatalf("repair: %v", err)
+			}
+			s, err := Open(t.Context(), dir, signing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// So does an entry that cannot be read, where an upgrade makes the lists new.
+func TestADamagedEntryInAnUpgrade(t *testing.T) {
+	w := work(t, 12, false)
+	db, err := connect(filepath.Join(w.dir, FileName), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(`UPDATE projected SET rules = 0`)
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.break1("please look at 3", `please" ook at 3`)
+	_, err = Open(t.Context(), w.dir, signing)
+	var bad *Damaged
+	if !errors.As(err, &bad) || !strings.HasPrefix(bad.Report.Found[0].Text, "the journal is damaged at seq ") {
+		t.Fatalf("Open: %v", err)
+	}
+}

@@ -78,7 +78,8 @@ func (r *Report) text() human.Sentence {
 // A Loss is what was acknowledged and is missing.
 type Loss = human.DataLoss
 
-// Damaged is the error for a database that cannot be used as it is. Nothing was changed in its files.
+// Damaged is the error for a database that cannot be used as it is. A start that finds it before it writes has changed nothing in its
+// files.
 type Damaged struct {
 	Report Report
 	said   *human.Error
@@ -91,6 +92,11 @@ func damaged(r Report, cause error) *Damaged {
 	text := r.text()
 	return &Damaged{r, human.Wrap(human.Internal, cause, "%s is damaged: %s. Deskbell does not start with it, so that nothing more is lost. "+
 		"`deskbell repair` shows what can be saved and saves it; or put a backup in its place", r.File, human.Inner{Err: &human.Error{Msg: text.Text, Said: text}})}
+}
+
+// damagedBy is the Damaged of a read that found something that is not as it was written.
+func damagedBy(err *human.Error) *Damaged {
+	return &Damaged{Report{Found: []human.Sentence{err.Said}}, err}
 }
 
 // inner is an error's own sentence, for another one.

@@ -12,7 +12,7 @@ import (
 type Archives interface {
 	State() (human.ArchiveState, error)
 	Make(ctx context.Context, why string) (human.Archive, error)
-	Show(ctx context.Context, id string) (human.ArchiveDifference, error)
+	Show(ctx context.Context, id, search string) (human.ArchiveDifference, error)
 	Verify(ctx context.Context, id string) (human.Archive, error)
 	Restore(ctx context.Context, id string, ids []human.OperationID) (human.ArchiveRestored, error)
 	Delete(id string) error
@@ -25,6 +25,11 @@ type (
 	archiveInput struct {
 		Folder string `query:"folder" doc:"Another folder of backups than that of the settings: an absolute path."`
 		ID     string `path:"id" doc:"The backup's id."`
+	}
+	archiveLook struct {
+		Folder string `query:"folder" doc:"Another folder of backups than that of the settings: an absolute path."`
+		ID     string `path:"id" doc:"The backup's id."`
+		Text   string `query:"q" maxLength:"500" doc:"Is in a missing operation's description, agent or id, in upper or lower case."`
 	}
 	archiveRestore struct {
 		Folder string `query:"folder" doc:"Another folder of backups than that of the settings: an absolute path."`
@@ -65,12 +70,12 @@ func (s *Server) archives(c catalogue) {
 			return ok(&a, err)
 		})
 	add(c, route{http.MethodGet, "/api/archives/{id}", "getArchive", "A backup, and how it differs from today's database", operators, 0},
-		func(ctx context.Context, _ *exchange, in *archiveInput) (*answer[*human.ArchiveDifference], error) {
+		func(ctx context.Context, _ *exchange, in *archiveLook) (*answer[*human.ArchiveDifference], error) {
 			all, err := s.archivesIn(in.Folder)
 			if err != nil {
 				return nil, err
 			}
-			d, err := all.Show(ctx, in.ID)
+			d, err := all.Show(ctx, in.ID, in.Text)
 			return ok(&d, err)
 		})
 	add(c, route{http.MethodPost, "/api/archives/{id}/verify", "verifyArchive", "Read all of a backup and compare it with what was written", operators, 0},

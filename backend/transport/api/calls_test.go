@@ -83,7 +83,7 @@ func (noArchives) State() (human.ArchiveState, error) {
 	return human.ArchiveState{Archives: []human.Archive{}}, nil
 }
 func (noArchives) Make(context.Context, string) (human.Archive, error) { return human.Archive{}, nil }
-func (noArchives) Show(context.Context, string) (d human.ArchiveDifference, err error) {
+func (noArchives) Show(context.Context, string, string) (d human.ArchiveDifference, err error) {
 	return d, human.Errorf(human.NotFound, "no backup")
 }
 func (noArchives) Verify(context.Context, string) (a human.Archive, err error) {

@@ -24,7 +24,7 @@ type Archives interface {
 // archiving is what a running server does itself, as it has the data folder's lock.
 type archiving interface {
 	Make(ctx context.Context, why string) (human.Archive, error)
-	Show(ctx context.Context, id string) (human.ArchiveDifference, error)
+	Show(ctx context.Context, id, search string) (human.ArchiveDifference, error)
 	Restore(ctx context.Context, id string, ids []human.OperationID) (human.ArchiveRestored, error)
 	Delete(id string) error
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func (s *shell) restoreCommand() *cobra.Command {
-	var folder string
+	var folder, search string
 	var all bool
 	c := &cobra.Command{
 		Use:   "restore [ID] [OPERATION...]",
@@ -34,10 +34,11 @@ func (s *shell) restoreCommand() *cobra.Command {
 					return nil
 				})
 			}
-			return s.archiving(ctx, folder, func(archives archiving) error { return s.restore(ctx, archives, args[0], args[1:]) })
+			return s.archiving(ctx, folder, func(archives archiving) error { return s.restore(ctx, archives, args[0], search, args[1:]) })
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "restore everything: the database and all files")
+	c.Flags().StringVar(&search, "search", "", "list only missing operations with this `TEXT` in their description, agent or id")
 	c.Flags().StringVar(&folder, "from", "", "the `FOLDER` of the backups, instead of backup.folder")
 	return s.operatorFlags(c, "print one line of JSON")
 }
@@ -49,7 +50,7 @@ func (s *shell) jsonOr(v any, err error) error {
 	return s.printJSON(v)
 }
 
-func (s *shell) restore(ctx context.Context, archives archiving, id string, ops []string) error {
+func (s *shell) restore(ctx context.Context, archives archiving, id, search string, ops []string) error {
 	if len(ops) > 0 {
 		ids := make([]human.OperationID, len(ops))
 		for i, op := range ops {
@@ -62,14 +63,18 @@ func (s *shell) restore(ctx context.Context, archives archiving, id string, ops 
 		s.printf("Restored %d operations and %s.\n", len(r.Operations), files(r.Files))
 		return nil
 	}
-	d, err := archives.Show(ctx, id)
+	d, err := archives.Show(ctx, id, search)
 	if err != nil || s.json {
 		return s.jsonOr(d, err)
 	}
 	a := d.Archive
 	s.printf("%s, made %s by Deskbell %s (%s): %d operations, %d entries, %d recordings, %s, %s\n",
 		visible(a.ID), local(a.At), visible(a.Version), a.Why, a.Database.Operations, a.Database.Entries, a.Database.Recordings, files(a.Files), size(a.Bytes))
-	s.printf("Missing today: %d. Only in today's database: %d. Changed since: %d.\n", len(d.Missing)+d.More, d.Newer, d.Changed)
+	missing := "Missing today"
+	if search != "" {
+		missing += ", with this text"
+	}
+	s.printf("%s: %d. Only in today's database: %d. Changed since: %d.\n", missing, len(d.Missing)+d.More, d.Newer, d.Changed)
 	w := s.columns()
 	for _, m := range d.Missing {
 		w.row("%s\t%s\t%s\t%s\t%s\n", visible(string(m.ID)), local(m.CreatedAt), m.State, oneLine(m.AgentID, 24), oneLine(m.Description, 70))

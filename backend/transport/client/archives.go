@@ -21,10 +21,9 @@ type Archives struct {
 // Archives are those in a folder.
 func (c *Client) Archives(folder string) *Archives { return &Archives{c, folder} }
 
-func (a *Archives) call(ctx context.Context, method, path string, body, into any) error {
+func (a *Archives) call(ctx context.Context, method, path string, query url.Values, body, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, archiveTime)
 	defer cancel()
-	query := url.Values{}
 	put(query, "folder", a.folder)
 	_, err := a.c.call(ctx, method, "/api/archives"+path+"?"+query.Encode(), body, into)
 	return err
@@ -32,20 +31,22 @@ func (a *Archives) call(ctx context.Context, method, path string, body, into any
 
 // Make makes one now, and blocks until it is made and verified.
 func (a *Archives) Make(ctx context.Context, _ string) (made human.Archive, err error) {
-	return made, a.call(ctx, http.MethodPost, "", nil, &made)
+	return made, a.call(ctx, http.MethodPost, "", url.Values{}, nil, &made)
 }
 
-// Show says what one has, and how it differs from today's database.
-func (a *Archives) Show(ctx context.Context, id string) (d human.ArchiveDifference, err error) {
-	return d, a.call(ctx, http.MethodGet, "/"+url.PathEscape(id), nil, &d)
+// Show says what one has, and how it differs from today's database; of the missing operations those that search is found in.
+func (a *Archives) Show(ctx context.Context, id, search string) (d human.ArchiveDifference, err error) {
+	query := url.Values{}
+	put(query, "q", search)
+	return d, a.call(ctx, http.MethodGet, "/"+url.PathEscape(id), query, nil, &d)
 }
 
 // Restore brings back operations that today's database does not have.
 func (a *Archives) Restore(ctx context.Context, id string, ids []human.OperationID) (r human.ArchiveRestored, err error) {
-	return r, a.call(ctx, http.MethodPost, "/"+url.PathEscape(id)+"/restore", map[string]any{"operations": ids}, &r)
+	return r, a.call(ctx, http.MethodPost, "/"+url.PathEscape(id)+"/restore", url.Values{}, map[string]any{"operations": ids}, &r)
 }
 
 // Delete deletes one.
 func (a *Archives) Delete(id string) error {
-	return a.call(context.Background(), http.MethodDelete, "/"+url.PathEscape(id), nil, nil)
+	return a.call(context.Background(), http.MethodDelete, "/"+url.PathEscape(id), url.Values{}, nil, nil)
 }

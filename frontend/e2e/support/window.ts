@@ -6,6 +6,8 @@ export interface Broken {
   found: { text: string; code?: string; params?: Record<string, string> }[];
   backups: unknown[];
   lines: { text: string; code?: string; params?: Record<string, string> }[];
+  /** The backup that cannot be restored. */
+  bad?: string;
 }
 
 /** A desktop window around the page: the same bound methods and events, kept in the page. */
@@ -27,9 +29,11 @@ export async function inWindow(server: Server, page: Page, broken: Broken | null
       go: { main: { App: {
         Session: () => whole.then(() => ({ url, token, locale: '', theme: '', operator: 'mei', mode: broken ? 'console' : undefined, turn: 1 })),
         Broken: () => Promise.resolve(broken && { found: broken.found, backups: broken.backups, folder: '/home/mei/.local/share/deskbell', locale: '', theme: '' }),
-        Repair: (replace: boolean) => {
-          if (replace) repaired?.();
-          return note('Repair', { lines: broken?.lines })(replace);
+        Plan: note('Plan', { lines: broken?.lines }),
+        Repair: (backup: string) => {
+          if (backup === broken?.bad) return note('Repair', { failed: { text: `the backup ${backup} is damaged` } })(backup);
+          repaired?.();
+          return note('Repair', { lines: null })(backup);
         },
         OpenFolder: note('OpenFolder', undefined),
         Quit: note('Quit', undefined),

@@ -14,13 +14,13 @@ export class ArchivesApi {
     return call(this.to, 'POST', '/api/archives', {});
   }
 
-  /** What one has, and how it differs from today. */
-  show(id: string): Promise<ArchiveDifference> {
-    return call(this.to, 'GET', `/api/archives/${encodeURIComponent(id)}`);
+  /** What one has, and how it differs from today; of the operations that are missing today those with this text. */
+  show(id: string, text: string): Promise<ArchiveDifference> {
+    return call(this.to, 'GET', `/api/archives/${encodeURIComponent(id)}?q=${encodeURIComponent(text)}`);
   }
 
-  /** Brings back an operation that is missing today. */
-  restore(id: string, operation: string): Promise<unknown> {
-    return call(this.to, 'POST', `/api/archives/${encodeURIComponent(id)}/restore`, { operations: [operation] });
+  /** Brings back operations that are missing today. */
+  restore(id: string, operations: string[]): Promise<unknown> {
+    return call(this.to, 'POST', `/api/archives/${encodeURIComponent(id)}/restore`, { operations });
   }
 }

@@ -8740,6 +8740,8 @@ export interface operations {
             query?: {
                 /** @description Another folder of backups than that of the settings: an absolute path. */
                 folder?: string;
+                /** @description Is in a missing operation's description, agent or id, in upper or lower case. */
+                q?: string;
             };
             header?: never;
             path: {

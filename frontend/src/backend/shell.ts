@@ -68,7 +68,7 @@ export interface Broken {
   theme: string;
 }
 
-/** What a repair did, or would do; or why it failed. */
+/** What a repair would do; or why that is not known, or why it failed. */
 export interface Repaired {
   lines: Said[] | null;
   failed?: Said;
@@ -102,7 +102,8 @@ interface Bound {
   PickFolder(): Promise<string>;
   Save(name: string, path: string): Promise<string>;
   Broken(): Promise<Broken | null>;
-  Repair(replace: boolean): Promise<Repaired>;
+  Plan(): Promise<Repaired>;
+  Repair(backup: string): Promise<Repaired>;
   OpenFolder(): Promise<void>;
   Quit(): Promise<void>;
 }
@@ -138,8 +139,10 @@ export interface Shell {
   listen(events: WindowEvents): () => void;
   /** Why there is no session yet; null where it is on its way. */
   broken(): Promise<Broken | null>;
-  /** Repairs the database, or says what that would do. */
-  repair(replace: boolean): Promise<Repaired>;
+  /** What a repair of the database would do. */
+  plan(): Promise<Repaired>;
+  /** Repairs the database, or restores the backup with this id. */
+  repair(backup: string): Promise<Repaired>;
   openFolder(): Promise<void>;
   quit(): Promise<void>;
   copy(text: string): Promise<void>;
@@ -189,7 +192,8 @@ function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
     openLink: (url) => runtime?.BrowserOpenURL(url),
     pickFolder: () => app.PickFolder(),
     broken: () => app.Broken(),
-    repair: (replace) => app.Repair(replace),
+    plan: () => app.Plan(),
+    repair: (backup) => app.Repair(backup),
     openFolder: () => app.OpenFolder(),
     quit: () => app.Quit(),
     save: (name, path) => app.Save(name, path),
@@ -209,6 +213,7 @@ const inBrowser: Shell = {
   openLink: (url) => void window.open(url, '_blank', 'noopener,noreferrer'),
   pickFolder: async () => '',
   broken: async () => null,
+  plan: async () => ({ lines: null }),
   repair: async () => ({ lines: null }),
   openFolder: async () => undefined,
   quit: async () => undefined,

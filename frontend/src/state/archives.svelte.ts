@@ -1,13 +1,11 @@
 import type { Api } from '../backend/api';
 import { ArchivesApi } from '../backend/archives';
-import type { ArchiveDifference, ArchiveState } from '../lib/wire';
+import type { ArchiveState } from '../lib/wire';
 import { Trying } from './trying.svelte';
 
 /** Backups of Deskbell's data, and making one. */
 export class Archives extends Trying {
   now = $state.raw<ArchiveState | null>(null);
-  /** What the one that is shown has. */
-  shown = $state.raw<ArchiveDifference | null>(null);
   making = $state(false);
 
   private readonly api: ArchivesApi;
@@ -31,16 +29,5 @@ export class Archives extends Trying {
     const { trouble } = this;
     await this.load();
     this.trouble ||= trouble;
-  }
-
-  show(id: string): Promise<boolean> {
-    return this.try(async () => (this.shown = await this.api.show(id)));
-  }
-
-  restore(id: string, operation: string): Promise<boolean> {
-    return this.try(async () => {
-      await this.api.restore(id, operation);
-      this.shown = await this.api.show(id);
-    });
   }
 }
