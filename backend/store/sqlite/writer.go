@@ -353,6 +353,9 @@ func (w *writer) run() {
 		if err == nil {
 			err = w.look(ctx)
 		}
+		if damage(err) { // no event can be stored any more
+			err = w.fails(Overwritten, w.file)
+		}
 		if err != nil {
 			err = storageError(err, w.file)
 		} else {
