@@ -63,6 +63,9 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	if a.receiptKeys, err = receiptkeys.Open(a.Dir, time.Now); err != nil {
 		return err
 	}
+	if err := sqlite.DropStages(a.Dir); err != nil {
+		a.log.Warn("what a repair left cannot be removed", "err", err)
+	}
 	if a.store, err = sqlite.Open(ctx, a.Dir, sqlite.Options{Key: a.receiptKeys.Current, Mirror: mirrorIn(a.Dir), Log: a.log}); err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package human
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // An Import says that an operation was another Deskbell's, and who brought it here. Nothing changes it any more.
@@ -34,9 +36,15 @@ type Imported struct {
 	Operation json.RawMessage `json:"operation"` // as it was, without details and context
 }
 
+// ErrOpen is what the error of ReadExported is for an operation that is right, but has not ended.
+var ErrOpen = errors.New("still open")
+
 // ReadExported reads a line of an exported history. The error is Invalid, and says what is wrong, for what is no operation that ended.
 func ReadExported(line []byte) (Operation, error) {
 	var o Operation
+	if !utf8.Valid(line) {
+		return o, Errorf(Invalid, "it is not UTF-8")
+	}
 	if err := json.Unmarshal(line, &o); err != nil {
 		return o, Errorf(Invalid, "it is no operation as JSON: %s", OneLine(err.Error(), 200))
 	}
@@ -54,7 +62,7 @@ func ReadExported(line []byte) (Operation, error) {
 	case !object(o.Details) || !object(o.Context):
 		return o, Errorf(Invalid, "details and context must be JSON objects")
 	case !o.State.Terminal() || o.Run != nil && !o.Run.Over():
-		return o, Errorf(Invalid, "operation %s is still open; only those that ended can be imported", o.ID)
+		return o, Wrap(Invalid, ErrOpen, "operation %s is still open; only those that ended can be imported", o.ID)
 	case (o.State == Completed) != (o.Result != nil) || (o.State == Completed) == (o.Ended != nil):
 		return o, Errorf(Invalid, "the result of operation %s does not fit its state", o.ID)
 	}

@@ -49,7 +49,7 @@ func (s *Store) inspect(ctx context.Context, r *Report, head Head, hasHead bool,
 		return err
 	}
 	if r.Lost != nil {
-		r.inLog(*r.Lost)
+		r.elsewhere(ctx, head)
 	}
 	if err := s.built(ctx, `PRAGMA integrity_check(50)`, nil, r.checked); err != nil {
 		return err

@@ -113,7 +113,11 @@ func RepairDatabase(ctx context.Context, dir string, now time.Time, replace bool
 	if err != nil {
 		return Repair{}, err
 	}
-	stage, err := os.MkdirTemp(dir, ".deskbell-repair-")
+	err = DropStages(dir)
+	stage := ""
+	if err == nil {
+		stage, err = os.MkdirTemp(dir, stagePrefix)
+	}
 	if err != nil {
 		return Repair{}, human.Wrap(human.Unavailable, err, "%s cannot be repaired, because its folder cannot be written (%s); check the permissions and the space there", file, reason(err))
 	}
@@ -129,6 +133,18 @@ func RepairDatabase(ctx context.Context, dir string, now time.Time, replace bool
 		err = r.replace()
 	}
 	return r.Repair, err
+}
+
+// stagePrefix begins the name of the folder in which a repair works.
+const stagePrefix = ".deskbell-repair-"
+
+// DropStages removes what repairs left that were killed: copies of the whole database. None may run.
+func DropStages(dir string) error {
+	all, err := filepath.Glob(filepath.Join(dir, stagePrefix+"*")) // the pattern is right, unless the folder's name has one
+	for _, stage := range all {
+		err = errors.Join(err, os.RemoveAll(stage))
+	}
+	return err
 }
 
 // A repairer is one repair.
@@ -147,6 +163,7 @@ type repairer struct {
 	oldGaps     gaps
 
 	ops     map[human.OperationID]*kept
+	counted map[uint64]*uint64      // of entries that SQLite does not have: where each is counted
 	holes   map[uint64]receipt.Link // numbers that are missing, with their links as far as they are known
 	linked  map[uint64]bool         // whose link the chain proves
 	unclear map[human.OperationID]LeftOut
@@ -163,6 +180,7 @@ func (r *repairer) run(ctx context.Context) (err error) {
 	r.head, _, _ = readHead(filepath.Dir(r.file))
 	r.proofs = map[uint64]map[string]bool{}
 	r.cells, r.removals, r.ops = map[uint64][]salvaged{}, map[human.OperationID]map[uint64]human.RemovedEntry{}, map[human.OperationID]*kept{}
+	r.counted = map[uint64]*uint64{}
 	r.holes, r.linked, r.unclear = map[uint64]receipt.Link{}, map[uint64]bool{}, map[human.OperationID]LeftOut{}
 	defer func() { err = errors.Join(err, r.closeSource()) }()
 	if err := r.openSource(ctx, source(r.file)); err != nil {
@@ -607,9 +625,12 @@ func (r *repairer) keep(ctx context.Context, w *writer, s salvaged) error {
 	op.removed = op.removed || s.kind == string(human.Erased)
 	r.Entries++
 	if s.from != nil {
-		s.from.Entries++
+		r.counted[s.entry.Seq] = &s.from.Entries
 	} else if _, raw := r.cells[s.entry.Seq]; raw {
-		r.Raw++
+		r.counted[s.entry.Seq] = &r.Raw
+	}
+	if n := r.counted[s.entry.Seq]; n != nil {
+		*n++
 	}
 	return nil
 }
@@ -665,6 +686,9 @@ func (r *repairer) leaveOut(ctx context.Context, w *writer) error {
 			copy(link[:], raw)
 			r.holes[seq] = link
 			r.Entries--
+			if n := r.counted[seq]; n != nil {
+				*n--
+			}
 			return err
 		})
 		if err != nil {
@@ -768,12 +792,15 @@ func (r *repairer) note(ctx context.Context, w *writer) error {
 	for _, g := range r.oldGaps {
 		missing -= min(missing, g.Last-g.First+1)
 	}
-	if missing == 0 {
+	says := human.Sayf("the database was repaired on %s: %d of %d entries are back, %d are missing, and %d operations were left out because an entry of them is missing; the old files are kept beside it",
+		r.now.Local().Format(time.DateTime), r.Entries, r.Due, missing, len(r.LeftOut))
+	if r.noTables {
+		says = human.Sayf("the database was repaired on %s: %d of at least %d entries are back; keys, settings, the gatekeeper's log and what is known of recordings could not be read; the old files are kept beside it",
+			r.now.Local().Format(time.DateTime), r.Entries, r.Due)
+	} else if missing == 0 {
 		return nil
 	}
-	return w.addLoss(ctx, Loss{Last: r.Due, To: r.now.UTC(), FoundAt: r.now.UTC(), Operations: uint64(len(r.LeftOut)),
-		Sentence: human.Sayf("the database was repaired on %s: %d of %d entries are back, %d are missing, and %d operations were left out because an entry of them is missing; the old files are kept beside it",
-			r.now.Local().Format(time.DateTime), r.Entries, r.Due, missing, len(r.LeftOut))})
+	return w.addLoss(ctx, Loss{Last: r.Due, To: r.now.UTC(), FoundAt: r.now.UTC(), Operations: uint64(len(r.LeftOut)), Sentence: says})
 }
 
 // copyTable carries over what can be read of a table.

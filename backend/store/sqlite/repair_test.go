@@ -267,3 +267,36 @@ func TestARepairBringsBackWhatCanBeRead(t *testing.T) {
 		})
 	}
 }
+
+// Where nothing can be read, and nothing says how much there was, a repair still says that something is missing.
+func TestARepairOfNothingIsALoss(t *testing.T) {
+	w := work(t, 60, false)
+	w.change(FileName, func([]byte) []byte { return nil })
+	remove(w, HeadName)
+	left := filepath.Join(w.dir, stagePrefix+"1")
+	if err := os.Mkdir(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.repair()
+	if _, err := os.Stat(left); err == nil {
+		t.Error("what a repair left that was killed is still there")
+	}
+	s, err := Open(t.Context(), w.dir, signing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if now, _ := s.State(); now.State != "loss" {
+		t.Errorf("the state is %+v", now)
+	}
+}
+
+// Entries that are left out are not counted as found outside of SQLite's reach.
+func TestARepairCountsWhatItKeeps(t *testing.T) {
+	w := work(t, 60, true)
+	w.change(FileName, func([]byte) []byte { return nil })
+	w.change(FileName+"-wal", flips(3, 300))
+	if r := w.repair(); r.Raw != r.Entries || r.Raw == 0 || len(r.LeftOut) == 0 {
+		t.Errorf("%v, %d left out", r.Lines()[0].Text, len(r.LeftOut))
+	}
+}

@@ -44,13 +44,38 @@ type hole struct{ first, last uint64 }
 
 const savedEntries = ".jsonl"
 
-// findRescues lists the rescued files beside the database, the oldest first, and those that are named.
-func (r *repairer) findRescues(named []string) error {
-	var all []string
+// rescuesOf lists the rescued files beside a database, the oldest first.
+func rescuesOf(file string) (all []string) {
 	for _, pattern := range []string{".rescued-*Z", ".rescued-*Z" + savedEntries} {
-		found, _ := filepath.Glob(r.file + pattern) // the pattern is right
+		found, _ := filepath.Glob(file + pattern) // the pattern is right
 		all = append(all, found...)
 	}
+	return all
+}
+
+// rescuedWith names the rescued file beside a database that has the entry of a head; "" where none has.
+func rescuedWith(ctx context.Context, file string, head Head) (with string) {
+	for _, name := range rescuesOf(file) {
+		f := Rescued{File: name}
+		if strings.HasSuffix(name, savedEntries) {
+			if slices.ContainsFunc(f.lines(), func(s salvaged) bool { return s.entry.Seq == head.Seq && head.is(s.link) }) {
+				with = name
+			}
+			continue
+		}
+		_ = f.open(func(db *sql.DB) error { // one that cannot be read has nothing
+			if head.is(linkAt(ctx, db, head.Seq)) {
+				with = name
+			}
+			return nil
+		})
+	}
+	return with
+}
+
+// findRescues lists the rescued files beside the database, and those that are named.
+func (r *repairer) findRescues(named []string) error {
+	all := rescuesOf(r.file)
 	for _, name := range named {
 		path, err := filepath.Abs(name)
 		if err == nil {
@@ -72,7 +97,7 @@ func (r *repairer) findRescues(named []string) error {
 // preferRescue has all read from a rescued file if that has the last entry that deskbell.head names, and the database does not: it was
 // emptied, or another copy was put in its place. Of a database of which SQLite reads nothing, what goes furthest is better than nothing.
 func (r *repairer) preferRescue(ctx context.Context) error {
-	if r.image != nil && r.isHead(linkAt(ctx, r.image, r.head.Seq)) {
+	if r.image != nil && r.head.is(linkAt(ctx, r.image, r.head.Seq)) {
 		return nil
 	}
 	var best *Rescued
@@ -84,7 +109,7 @@ func (r *repairer) preferRescue(ctx context.Context) error {
 		}
 		err := f.open(func(db *sql.DB) error {
 			end := lastEntry(ctx, db)
-			same := r.isHead(linkAt(ctx, db, r.head.Seq))
+			same := r.head.is(linkAt(ctx, db, r.head.Seq))
 			if end > furthest && (same || r.image == nil && (r.head.Seq == 0 || end < r.head.Seq)) {
 				furthest, best = end, f
 			}
@@ -121,10 +146,8 @@ func linkAt(ctx context.Context, db *sql.DB, seq uint64) (link receipt.Link) {
 	return link
 }
 
-// isHead says whether a link is that of the entry that deskbell.head names.
-func (r *repairer) isHead(link receipt.Link) bool {
-	return r.head.Seq > 0 && hex.EncodeToString(link[:]) == r.head.Link
-}
+// is says whether a link is that of the entry that a head names.
+func (h Head) is(link receipt.Link) bool { return h.Seq > 0 && hex.EncodeToString(link[:]) == h.Link }
 
 // open opens a rescued database, and notes a problem where it cannot be read.
 func (f *Rescued) open(with func(*sql.DB) error) (err error) {
@@ -190,7 +213,7 @@ func (r *repairer) askRescues(ctx context.Context, wanted []hole, offer func(sal
 // agrees says whether an entry of another file is in the history that is repaired. Its link stands for all that came before it, so those
 // are as well; and what follows up to until, because the database ends there and it is not known how far it went.
 func (r *repairer) agrees(ctx context.Context, seq uint64, link receipt.Link) (until uint64, same bool) {
-	same = seq == r.head.Seq && r.isHead(link) || r.image != nil && linkAt(ctx, r.image, seq) == link || r.image == nil && r.head.Seq == 0
+	same = seq == r.head.Seq && r.head.is(link) || r.image != nil && linkAt(ctx, r.image, seq) == link || r.image == nil && r.head.Seq == 0
 	if until = seq; same && r.head.Seq == 0 && seq >= r.top {
 		until = math.MaxInt64
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -128,6 +129,25 @@ func TestARepairTakesWhatWasRescued(t *testing.T) {
 				t.Errorf("without it:\n%v\nwith it:\n%v", a.Lines(), b.Lines())
 			}
 		})
+	}
+}
+
+// A start without the end that was rescued would append entries in its place, and the rescued ones would never come back.
+func TestAStartLeavesWhatWasRescued(t *testing.T) {
+	old := work(t, 60, false)
+	w := old.copied(t)
+	w.more("new", 20)
+	rescued := w.rescue(w.dir)
+	copyOver(w, old, FileName)
+	var bad *Damaged
+	if _, err := Open(t.Context(), w.dir, signing); !errors.As(err, &bad) || !strings.Contains(err.Error(), rescued+", which Deskbell saved while it ran, has the missing entries") {
+		t.Errorf("Open: %v", err)
+	}
+	if report, err := Inspect(t.Context(), w.dir); err != nil || len(report.Found) != 1 {
+		t.Errorf("the doctor says %v, %v", report.Found, err)
+	}
+	if r := w.repair(); r.Entries != uint64(len(w.entries)) {
+		t.Errorf("%v", r.Lines())
 	}
 }
 

@@ -690,3 +690,16 @@ func TestKeysBesideWrites(t *testing.T) {
 		t.Errorf("%d operations, want 200", n)
 	}
 }
+
+// A database that cannot be written is no database to start with: nothing could be acknowledged.
+func TestAReadOnlyDatabaseDoesNotStart(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("permissions count for nothing here")
+	}
+	w := work(t, 3, false)
+	if err := os.Chmod(filepath.Join(w.dir, FileName), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), w.dir, signing)
+	wantKind(t, err, human.Unavailable)
+}

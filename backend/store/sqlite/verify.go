@@ -116,7 +116,7 @@ func verify(ctx context.Context, dir string, known int) (Report, error) {
 	}
 	err = p.verify(ctx, &r, head, hasHead, known)
 	if err == nil && r.Lost != nil && len(r.Found) == 0 {
-		if r.inLog(*r.Lost); len(r.Found) == 0 {
+		if r.elsewhere(ctx, head); len(r.Found) == 0 {
 			err = p.afterLoss(ctx, &r)
 		}
 	}
@@ -260,8 +260,11 @@ func lossWords(l Loss) human.Sentence {
 	}
 }
 
-// probe opens a database for nothing but reading: not even its write-ahead log changes.
+// probe opens a database for nothing but reading: not even its write-ahead log changes. That of an empty one SQLite deletes even then.
 func probe(file string) (*Store, error) {
+	if info, err := os.Stat(file); err == nil && info.Size() == 0 {
+		return nil, human.Errorf(human.Internal, "%s is empty", file)
+	}
 	s := &Store{file: file, now: time.Now}
 	s.live.init()
 	s.queue.init()
@@ -452,10 +455,14 @@ func (s *Store) checkChain(ctx context.Context, r *Report) error {
 
 func sliceOf(l receipt.Link) []byte { return l[:] }
 
-// inLog says so where what is lost can still be read.
-func (r *Report) inLog(lost Loss) {
-	if n := inLog(r.File, r.Entries, lost.Last); n > 0 {
+// elsewhere says so where what is lost can still be read: in the log, or in what was rescued. Entries that a start appended instead would
+// keep a repair from bringing it back.
+func (r *Report) elsewhere(ctx context.Context, head Head) {
+	if n := inLog(r.File, r.Entries, r.Lost.Last); n > 0 {
 		r.found(human.Sayf("its write-ahead log is damaged, and SQLite would drop what follows; %d of the missing entries can still be read there", n))
+	}
+	if file := rescuedWith(ctx, r.File, head); file != "" {
+		r.found(human.Sayf("%s, which Deskbell saved while it ran, has the missing entries; `deskbell repair` brings them back", file))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/journaltest"
 )
 
 // Whatever became of the files, the doctor says so, and a start either says so or, where only the end is lost, keeps a note.
@@ -68,6 +69,22 @@ func TestDamageIsFound(t *testing.T) {
 				t.Error("a start with a damaged database changed it")
 			}
 		})
+	}
+}
+
+// SQLite deletes the log of an empty database, even where it only reads; what the log has must be left for a repair.
+func TestTheDoctorLeavesTheLogOfAnEmptyDatabase(t *testing.T) {
+	w := work(t, 60, true)
+	w.change(FileName, func([]byte) []byte { return nil })
+	before := w.files()
+	if report, err := Inspect(t.Context(), w.dir); err != nil || report.Whole() {
+		t.Errorf("Inspect: %+v, %v", report, err)
+	}
+	if _, err := AuditFile(t.Context(), w.dir, journaltest.Trust()); err == nil {
+		t.Error("an empty database was audited")
+	}
+	if w.files() != before {
+		t.Error("the doctor changed the files")
 	}
 }
 

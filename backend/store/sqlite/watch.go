@@ -40,6 +40,7 @@ const (
 	Deleted
 	Replaced
 	Truncated
+	Overwritten // only SQLite sees it, in the pages that it reads
 )
 
 // A Trouble is the end of writing: a file of the database is not what it was. It lasts until Deskbell starts again.
@@ -67,9 +68,10 @@ type Rescue struct {
 // Err says in plain words what happened, what is saved, where, and what to do. Its kind is Unavailable.
 func (t *Trouble) Err() *human.Error {
 	happened := map[Fault]*human.Error{
-		Deleted:   human.Errorf(human.Unavailable, "%s was deleted", t.File),
-		Replaced:  human.Errorf(human.Unavailable, "another file was put in the place of %s", t.File),
-		Truncated: human.Errorf(human.Unavailable, "another program cut off the end of %s", t.File),
+		Deleted:     human.Errorf(human.Unavailable, "%s was deleted", t.File),
+		Replaced:    human.Errorf(human.Unavailable, "another file was put in the place of %s", t.File),
+		Truncated:   human.Errorf(human.Unavailable, "another program cut off the end of %s", t.File),
+		Overwritten: human.Errorf(human.Unavailable, "what is in %s was damaged or overwritten", t.File),
 	}[t.Fault]
 	what := human.Inner{Err: happened}
 	switch r := t.Rescue; {
@@ -320,6 +322,10 @@ func (w *writer) idle(ctx context.Context) {
 	if w.conn == nil || w.look(ctx) != nil {
 		return
 	}
+	if _, err := w.end(ctx); damage(err) { // a reader has not what the writer has in memory
+		_ = w.fails(Overwritten, w.file) // the next write says it
+		return
+	}
 	var busy, frames, done int64
 	if err := w.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &frames, &done); err != nil {
 		return
@@ -362,10 +368,10 @@ func (w *writer) rescue(ctx context.Context) {
 	w.setTrouble(&rescued)
 }
 
-// hold keeps a file that another program shortened from the checkpoint that the last connection makes when it closes: it would mix pages of
+// hold keeps a file that another program shortened or overwrote from the checkpoint that the last connection makes when it closes: it would mix pages of
 // different ages. The connection stays open until the process ends. Of a file that was deleted or replaced, SQLite makes none.
 func (w *writer) hold(fault Fault) {
-	if fault != Truncated {
+	if fault != Truncated && fault != Overwritten {
 		return
 	}
 	pin, err := (&driversqlite.Driver{}).Open(address(w.file, "query_only(ON)") + "&mode=rw")

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -371,5 +372,49 @@ func writeFromOutside(t *testing.T, dir string) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A file that was overwritten has its size: SQLite sees it first. Then the memory is saved, and a repair brings all of it back.
+func TestAnOverwrittenDatabaseEndsWriting(t *testing.T) {
+	h := newHistory(t, Options{})
+	n := uint64(0)
+	for ; n < 60; n++ {
+		h.add(human.OperationID(fmt.Sprintf("op_%d", n)), ring("text "+strings.Repeat("x", 3000)))
+	}
+	h.checkpointNow(`TRUNCATE`)
+	_, changed := h.Trouble()
+	info, err := os.Stat(h.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(h.file, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.Write(make([]byte, info.Size())) // it stays open: closing it would end SQLite's locks
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.bare(t.Context(), func(ctx context.Context, w *writer) error {
+		_, err := w.conn.ExecContext(ctx, `PRAGMA shrink_memory`) // else the writer has all that it needs
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for err == nil && n < 100 {
+		if err = h.try(human.OperationID(fmt.Sprintf("op_%d", n)), ring("late")); err == nil {
+			n++
+		}
+	}
+	wantKind(t, err, human.Unavailable)
+	trouble := h.awaitRescue(changed)
+	if trouble.Fault != Overwritten || trouble.Rescue.Entries == "" || trouble.Rescue.Last != n || !strings.Contains(human.SafeText(trouble.Err()), "overwritten while it ran") {
+		t.Errorf("the trouble is %v, %+v", trouble.Err(), trouble.Rescue)
+	}
+	if err := errors.Join(h.Close(), f.Close()); err != nil {
+		t.Log(err)
+	}
+	if r, err := RepairDatabase(t.Context(), h.dir, time.Now(), true); err != nil || r.Entries != n {
+		t.Errorf("%v, %v", r.Lines(), err)
 	}
 }

@@ -205,6 +205,9 @@ func (w *writer) start(ctx context.Context, steps []string) error {
 	if err := w.prepare(ctx); err != nil {
 		return storageError(err, w.file)
 	}
+	if _, err := w.conn.ExecContext(ctx, `DELETE FROM meta WHERE 0`); err != nil { // SQLite opens a file that is read-only, too
+		return storageError(err, w.file)
+	}
 	if err := w.linkOld(ctx); err != nil {
 		return storageError(err, w.file)
 	}
@@ -349,6 +352,9 @@ func (w *writer) run() {
 		stored, err := w.commit(ctx, group)
 		if err == nil {
 			err = w.look(ctx)
+		}
+		if damage(err) { // no event can be stored any more
+			err = w.fails(Overwritten, w.file)
 		}
 		if err != nil {
 			err = storageError(err, w.file)

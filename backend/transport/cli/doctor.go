@@ -253,8 +253,16 @@ func checkDatabase(ctx context.Context, program Program, dir string) human.Diagn
 	if err != nil {
 		return human.Broken(name, human.Sayf("%s", human.Inner{Err: err}), human.Sayf("quit Deskbell, then run `deskbell repair`, which changes nothing before you say so, or restore a backup"))
 	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+	info, err := os.Stat(path)
+	switch use := human.Sayf("put the file itself there, and give yourself the right to read and write it"); {
+	case errors.Is(err, os.ErrNotExist):
 		return human.Healthy(name, human.Sayf("%s (not there yet; the first start makes it)", path))
+	case err != nil:
+		return human.Broken(name, human.Sayf("%s cannot be used: %v", path, reason(err)), use)
+	case !info.Mode().IsRegular():
+		return human.Broken(name, human.Sayf("%s is no file", path), use)
+	case info.Mode().Perm()&0o200 == 0:
+		return human.Broken(name, human.Sayf("%s is read-only", path), use)
 	}
 	if len(lost) > 0 {
 		return human.Limited(name, lost[len(lost)-1], human.Sayf("the database is whole without it; restore a backup if you have a newer one, else stop Deskbell and run `deskbell repair --noted`, so that this is not said again"))

@@ -99,6 +99,25 @@ func worst(t *testing.T) map[string][]human.Diagnosis {
 	}
 }
 
+// A database that the check of its pages cannot open is not ok.
+func TestTheDoctorLooksAtWhatTheDatabaseIs(t *testing.T) {
+	fine := badly()
+	fine.Database = func(context.Context, string) ([]human.Sentence, error) { return nil, nil }
+	for want, make := range map[string]func(path string) error{
+		"no file":        func(path string) error { return os.Mkdir(path, 0o700) },
+		"cannot be used": func(path string) error { return os.Symlink(path, path) },
+		"read-only":      func(path string) error { return os.WriteFile(path, []byte("x"), 0o400) },
+	} {
+		dir := t.TempDir()
+		if err := make(filepath.Join(dir, datadir.Database)); err != nil {
+			t.Skip(err)
+		}
+		if line := checkDatabase(t.Context(), fine, dir).Line(); line.Status != human.CheckFail || !strings.Contains(line.Detail, want) {
+			t.Errorf("%s: %+v", want, line)
+		}
+	}
+}
+
 // Every line that is not ok says what to do, in English and in Chinese.
 func TestEveryLineOfTheDoctorThatIsNotOKHasAFix(t *testing.T) {
 	words, seen := translation(t), map[string]bool{}

@@ -96,8 +96,8 @@ func (s *shell) historyImportCommand() *cobra.Command {
 		Use:   "import FILE",
 		Short: "Add an exported history of another Deskbell",
 		Long: "Add finished requests of another Deskbell to the history: of a file of JSON Lines that `deskbell history export` wrote, or of its folder.\n" +
-			"They are marked as imported, and nothing changes them any more. Those whose ids are known are skipped. With a bad line nothing is imported.\n" +
-			"Receipts, recordings and files stay where they were.",
+			"They are marked as imported, and nothing changes them any more. Those whose ids are known are skipped, and so are\n" +
+			"requests that are still open. With a bad line nothing is imported. Receipts, recordings and files stay where they were.",
 		Args: cobra.ExactArgs(1),
 		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
 			path := args[0]
@@ -116,23 +116,40 @@ func (s *shell) historyImportCommand() *cobra.Command {
 			if s.json {
 				return s.printJSON(done)
 			}
-			s.printf("Imported: %d. Skipped, as they are known here: %d.\n", done.Imported, done.There)
+			s.printf("Imported: %d. Skipped, as they are known here: %d; as they are still open: %d.\n", done.Imported, done.There, done.Open)
 			return nil
 		}),
 	}
 	return s.operatorFlags(c, "print how many were imported and skipped as one line of JSON")
 }
 
-// Of the lines that are imported at once.
+// Of the lines that are imported at once, and of one.
 const (
 	importedLines = 100
 	importedBytes = 1 << 20
+	importedLine  = 4<<20 - 4096 // what a call takes, with the file's name
 )
 
+// An importing is what came of the lines of a file.
+type importing struct {
+	human.ImportResult
+	Open int `json:"open"` // skipped
+}
+
 // importLines reads a file twice: all lines are looked at before the first is imported.
-func importLines(ctx context.Context, operator *client.Client, f *os.File) (done human.ImportResult, err error) {
+func importLines(ctx context.Context, operator *client.Client, f *os.File) (done importing, err error) {
+	open := map[int]bool{}
 	err = eachLine(f, func(n int, line []byte) error {
-		if _, err := human.ReadExported(line); err != nil {
+		_, err := human.ReadExported(line)
+		if errors.Is(err, human.ErrOpen) {
+			open[n] = true
+			done.Open++
+			return nil
+		}
+		if err == nil && len(asSent(line)) > importedLine {
+			err = human.Errorf(human.Invalid, "it has more than %d bytes", importedLine)
+		}
+		if err != nil {
 			return human.Wrap(human.Invalid, err, "line %d of %s: %s. Nothing was imported; correct the line, or delete it", n, f.Name(), human.Inner{Err: err})
 		}
 		return nil
@@ -151,7 +168,11 @@ func importLines(ctx context.Context, operator *client.Client, f *os.File) (done
 		lines, bytes = nil, 0
 		return err
 	}
-	err = eachLine(f, func(_ int, line []byte) error {
+	err = eachLine(f, func(n int, line []byte) error {
+		if open[n] {
+			return nil
+		}
+		line = asSent(line)
 		if len(lines) == importedLines || bytes+len(line) > importedBytes {
 			if err := send(); err != nil {
 				return err
@@ -165,6 +186,15 @@ func importLines(ctx context.Context, operator *client.Client, f *os.File) (done
 	}
 	err = send()
 	return done, err
+}
+
+// asSent is a line of JSON as a call has it.
+func asSent(line []byte) []byte {
+	text, err := json.Marshal(json.RawMessage(line))
+	if err != nil {
+		return line // it is none
+	}
+	return text
 }
 
 // eachLine reads a file from its beginning, without lines that are empty.
