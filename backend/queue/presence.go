@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unique"
 
 	"deskbell/backend/human"
 )
@@ -38,9 +39,9 @@ type presence struct {
 }
 
 type contact struct {
-	agent string
+	agent unique.Handle[string]
+	last  int64 // nanoseconds
 	waits int
-	last  time.Time
 }
 
 type presenceReader struct {
@@ -69,10 +70,10 @@ func (p *presence) add(id human.OperationID, agent string, n int) {
 	c := p.contact[id]
 	if c == nil {
 		p.forget()
-		c = &contact{agent: agent}
+		c = &contact{agent: unique.Make(agent)}
 		p.contact[id] = c
 	}
-	c.last = p.now().UTC()
+	c.last = p.now().UnixNano()
 	before := p.waiting(c)
 	c.waits += n
 	if before != p.waiting(c) {
@@ -85,16 +86,16 @@ func (p *presence) forget() {
 	if len(p.contact) < p.room {
 		return
 	}
-	old := p.now().Add(-contactKept)
+	old := p.now().Add(-contactKept).UnixNano()
 	for id, c := range p.contact {
-		if c.waits == 0 && c.last.Before(old) && !p.open(id) {
+		if c.waits == 0 && c.last < old && !p.open(id) {
 			delete(p.contact, id)
 		}
 	}
 	p.room = max(fewContacts, 2*len(p.contact))
 }
 
-func (p *presence) waiting(c *contact) bool { return c.waits > 0 || p.online[c.agent] > 0 }
+func (p *presence) waiting(c *contact) bool { return c.waits > 0 || p.online[c.agent.Value()] > 0 }
 
 // connect counts an agent's live connections up or down, and notes contact about its open operations.
 func (p *presence) connect(agent string, n int, open []human.OperationID) {
@@ -106,8 +107,9 @@ func (p *presence) connect(agent string, n int, open []human.OperationID) {
 	if p.online[agent] += n; p.online[agent] <= 0 {
 		delete(p.online, agent)
 	}
+	name := unique.Make(agent)
 	for id, c := range p.contact {
-		if c.agent == agent {
+		if c.agent == name {
 			p.tell(id)
 		}
 	}
@@ -137,7 +139,7 @@ func (p *presence) of(id human.OperationID) Presence {
 	if c == nil {
 		return Presence{ID: id}
 	}
-	last := c.last
+	last := time.Unix(0, c.last).UTC()
 	return Presence{ID: id, Waiting: p.waiting(c), LastContact: &last}
 }
 
@@ -208,8 +210,9 @@ func (q *Queue) Online(agent string) bool {
 	if p.online[agent] > 0 {
 		return true
 	}
+	name := unique.Make(agent)
 	for _, c := range p.contact {
-		if c.agent == agent && c.waits > 0 {
+		if c.agent == name && c.waits > 0 {
 			return true
 		}
 	}

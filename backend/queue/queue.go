@@ -136,7 +136,7 @@ func (q *Queue) Load(ctx context.Context) error {
 	return q.index.Open(ctx, func(s Standing) error {
 		agent := unique.Make(s.AgentID)
 		q.put(s.ID, standing{
-			version: s.Version, agent: agent, kind: unique.Make(s.Kind), created: s.CreatedAt.UnixMicro(), priority: s.Priority, leaves: s.Leaving != nil,
+			version: uint32(s.Version), agent: agent, kind: unique.Make(s.Kind), created: s.CreatedAt.UnixMicro(), priority: int8(s.Priority), leaves: s.Leaving != nil,
 		})
 		q.perAgent[agent.Value()]++
 		if s.ExpiresAt != nil && !s.Overdue {
@@ -281,7 +281,7 @@ func (q *Queue) keep(op human.Operation) {
 		q.arriving[op.ID] = &newest
 	case is && op.State.Terminal():
 		q.fall(op.ID)
-	case is && had.version < op.Version:
+	case is && uint64(had.version) < op.Version:
 		q.stand(op)
 		if !had.leaves {
 			q.sendLater(op)
@@ -388,14 +388,14 @@ func (q *Queue) PendingOf(agent string) int {
 
 // An expiry is when an open operation's time is up, or what is held of it leaves.
 type expiry struct {
-	at time.Time
+	at int64 // nanoseconds
 	id human.OperationID
 }
 
 type expiryHeap []expiry
 
 func (h expiryHeap) Len() int           { return len(h) }
-func (h expiryHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h expiryHeap) Less(i, j int) bool { return h[i].at < h[j].at }
 func (h expiryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *expiryHeap) Push(x any)        { *h = append(*h, x.(expiry)) }
 func (h *expiryHeap) Pop() any {
@@ -422,7 +422,7 @@ func (q *Queue) sendLater(op human.Operation) {
 
 // dueAt has an operation looked at then. The caller holds mu.
 func (q *Queue) dueAt(at time.Time, id human.OperationID) {
-	heap.Push(&q.expiry, expiry{at, id})
+	heap.Push(&q.expiry, expiry{at.UnixNano(), id})
 	if q.expiry[0].id == id {
 		select {
 		case q.expirySet <- struct{}{}:
@@ -441,7 +441,7 @@ func (q *Queue) expireDue(ctx context.Context) time.Duration {
 			return idle
 		}
 		next := q.expiry[0]
-		if wait := next.at.Sub(q.opts.Now()); wait > 0 {
+		if wait := time.Unix(0, next.at).Sub(q.opts.Now()); wait > 0 {
 			q.mu.Unlock()
 			return min(wait, idle)
 		}
@@ -465,12 +465,12 @@ func (q *Queue) expireDue(ctx context.Context) time.Duration {
 func (q *Queue) expire(ctx context.Context, due expiry) error {
 	_, err := q.change(ctx, due.id, func(op human.Operation) ([]human.Event, error) {
 		if l := op.Leaving; l != nil {
-			if due.at.Before(l.LeavesAt) {
+			if due.at < l.LeavesAt.UnixNano() {
 				return nil, nil // an earlier one was undone
 			}
 			return q.sends(op), nil
 		}
-		if op.State.Terminal() || op.Overdue || op.ExpiresAt == nil || due.at.Before(*op.ExpiresAt) {
+		if op.State.Terminal() || op.Overdue || op.ExpiresAt == nil || due.at < op.ExpiresAt.UnixNano() {
 			return nil, nil
 		}
 		overdue := human.Event{Type: human.Expired, By: human.Actor{Role: human.System}}

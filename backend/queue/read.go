@@ -103,7 +103,7 @@ func (q *Queue) settled(ctx context.Context, e human.Entry) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		_, arrives := q.arriving[e.ID]
-		return arrives || q.appending[e.ID] > 0 && q.open[e.ID].version < e.Version
+		return arrives || q.appending[e.ID] > 0 && uint64(q.open[e.ID].version) < e.Version
 	}
 	if !behind() {
 		return

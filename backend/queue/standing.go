@@ -29,12 +29,12 @@ type Standing struct {
 
 // A standing is a Standing as the queue holds a hundred thousand of them.
 type standing struct {
-	version  uint64
 	agent    unique.Handle[string]
 	kind     unique.Handle[human.Kind]
 	words    uint64 // a hash of what makes two requests the same; 0 where it was not read yet
 	created  int64  // microseconds
-	priority int
+	version  uint32
+	priority int8
 	leaves   bool // an answer to it is held
 }
 
@@ -67,8 +67,8 @@ func (q *Queue) stand(op human.Operation) {
 		words = wordsOf(op.Request())
 	}
 	q.put(op.ID, standing{
-		version: op.Version, agent: unique.Make(op.AgentID), kind: unique.Make(op.Kind), words: words,
-		created: op.CreatedAt.UnixMicro(), priority: op.Priority, leaves: op.Leaving != nil,
+		version: uint32(op.Version), agent: unique.Make(op.AgentID), kind: unique.Make(op.Kind), words: words,
+		created: op.CreatedAt.UnixMicro(), priority: int8(op.Priority), leaves: op.Leaving != nil,
 	})
 	q.whole.Put(op.ID, op, sizeOf(op))
 }
@@ -133,7 +133,7 @@ func (q *Queue) load(ctx context.Context, id human.OperationID) (human.Operation
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	// Since it was read it may have changed, or ended.
-	if s, is := q.open[id]; is && s.version <= op.Version {
+	if s, is := q.open[id]; is && uint64(s.version) <= op.Version {
 		q.whole.Put(id, op, sizeOf(op))
 		if s.words == 0 {
 			s.words = wordsOf(op.Request())

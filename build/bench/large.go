@@ -67,22 +67,7 @@ func largeFile(ctx context.Context) error {
 	if err := store.Close(); err != nil {
 		return err
 	}
-	took := make([]time.Duration, 0, 10)
-	for range cap(took) {
-		begin := time.Now()
-		s, err := serveIn(dir)
-		if err != nil {
-			return err
-		}
-		err = s.call("", "GET", "/healthz", nil, nil)
-		took = append(took, time.Since(begin))
-		s.end()
-		if err != nil {
-			return err
-		}
-	}
-	percentiles("start of the server, until /healthz is ok", took)
-	return nil
+	return startsOf(ctx, dir)
 }
 
 func withLimit(f queue.Filter) queue.Filter {

@@ -83,6 +83,9 @@ type Store struct {
 // existing is an option of a connection that must not make a new file where the one of a store was deleted.
 const existing = "&mode=rw"
 
+// writerCache is how much of the file the writer has in memory, in KiB.
+const writerCache = 16 << 10
+
 // readers is the number of connections that read side by side.
 const readers = 8
 
@@ -128,7 +131,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 		}
 	}()
 	if s.writes, err = connectTo(address(file,
-		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-16384)", "temp_store(MEMORY)",
+		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", fmt.Sprintf("cache_size(-%d)", writerCache), "temp_store(MEMORY)",
 		// The database file is at most so many pages (4 MB) behind the write-ahead log.
 		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)")+existing, 1); err != nil {
 		return nil, err

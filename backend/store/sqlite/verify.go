@@ -376,16 +376,21 @@ func (w *writer) startHead(ctx context.Context) error {
 	return storageError(err, w.file)
 }
 
-// readsOpen reads what a start loads: what is open.
+// checkedOpen is how many open operations are read before a start: enough for everyone, few enough for a start of a second. Of the others a start
+// reads what it loads, and the background check reads the rest.
+const checkedOpen = 10_000
+
+// readsOpen reads the most urgent of what is open.
 func (s *Store) readsOpen(ctx context.Context, r *Report) error {
-	return s.rows(ctx, `SELECT operations.operation_id, data, payload, details, context FROM operations JOIN journal ON seq = n WHERE open = 1`, nil, func(rows *sql.Rows) error {
+	return s.rows(ctx, `SELECT operations.operation_id, data, payload, details, context FROM operations JOIN journal ON seq = n
+		WHERE open = 1 ORDER BY priority DESC, n LIMIT ?`, []any{checkedOpen}, func(rows *sql.Rows) error {
 		var id, data, payload, details, shown sql.RawBytes
 		if err := rows.Scan(&id, &data, &payload, &details, &shown); err != nil {
 			return err
 		}
 		for _, text := range [][]byte{data, payload, details, shown} {
 			if why := unreadable(text); why != "" {
-				r.found(human.Sayf("operation %s cannot be read: %s", id, why))
+				r.found(unreadOperation(id, why))
 				break
 			}
 		}
@@ -401,9 +406,15 @@ func unreadable(text []byte) string {
 	case !utf8.Valid(text):
 		return "its text is not UTF-8"
 	case !json.Valid(text):
-		return "its text is not JSON"
+		return notJSON
 	}
 	return ""
+}
+
+const notJSON = "its text is not JSON"
+
+func unreadOperation(id sql.RawBytes, why string) human.Sentence {
+	return human.Sayf("operation %s cannot be read: %s", string(id), why)
 }
 
 // afterLoss reads all of a database that has lost its end: only one that is whole otherwise can be started.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue"
 	"deskbell/backend/queue/journaltest"
 )
 
@@ -212,5 +213,24 @@ func TestTheHeadIsWhereTheJournalEnds(t *testing.T) {
 	}
 	if head, ok, _ := readHead(h.dir); !ok || head.Turn != newest.Turn-1 {
 		t.Errorf("with a torn line it is %+v, %v", head, ok)
+	}
+}
+
+// What a start loads is read although the check before it leaves it out: damage is said the same way.
+func TestALoadFindsDamage(t *testing.T) {
+	h := newHistory(t, Options{})
+	h.add("op_1", ring("one"))
+	h.add("op_2", ring("two"))
+	if err := h.do(t.Context(), func(ctx context.Context, w *writer) error {
+		_, err := w.conn.ExecContext(ctx, `UPDATE operations SET data = substr(data, 2) WHERE operation_id = 'op_2'`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	loaded := 0
+	err := h.Open(t.Context(), func(queue.Standing) error { loaded++; return nil })
+	var bad *Damaged
+	if !errors.As(err, &bad) || loaded != 1 || len(bad.Report.Found) != 1 || bad.Report.Found[0].Text != "operation op_2 cannot be read: its text is not JSON" {
+		t.Errorf("after %d: %v", loaded, err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -104,6 +106,8 @@ type watch struct {
 
 	checkpointed time.Time
 	frames       int64 // in the write-ahead log when nothing was written last
+
+	allocated, released uint64 // bytes that this process had allocated so far: when nothing was written last, when it gave memory back last
 
 	suspect chan struct{} // a reader found damage: look now
 
@@ -336,6 +340,27 @@ func (w *writer) idle(ctx context.Context) {
 		w.checkpoint(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
 		w.watch.frames = 0
 	}
+	w.release(ctx)
+}
+
+// release gives memory back to the system after work, such as many requests or a start, once this process rests: the pages of a large
+// database that SQLite has in memory, and what Go keeps for the next garbage.
+func (w *writer) release(ctx context.Context) {
+	const work, rest = 64 << 20, 1 << 20
+	now := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(now)
+	allocated := now[0].Value.Uint64()
+	rests := allocated-w.watch.allocated < rest
+	w.watch.allocated = allocated
+	if !rests || allocated-w.watch.released < work {
+		return
+	}
+	w.watch.released = allocated
+	// A database that fits into memory stays there: it can be rescued from it.
+	if bytes, err := w.bytes(ctx); err == nil && bytes > writerCache<<10 {
+		_, _ = w.conn.ExecContext(ctx, `PRAGMA shrink_memory`) // of all connections
+	}
+	w.writer.Go(debug.FreeOSMemory) // a request need not wait for it
 }
 
 // checkpointDue brings what was written to the database file while writes never pause.

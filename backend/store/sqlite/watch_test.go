@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -416,5 +417,45 @@ func TestAnOverwrittenDatabaseEndsWriting(t *testing.T) {
 	}
 	if r, err := RepairDatabase(t.Context(), h.dir, time.Now(), true); err != nil || r.Entries != n {
 		t.Errorf("%v, %v", r.Lines(), err)
+	}
+}
+
+// After work, a process that rests gives memory back, once.
+func TestMemoryIsGivenBackAtRest(t *testing.T) {
+	h := newHistory(t, Options{})
+	given := func() uint64 {
+		m := []metrics.Sample{{Name: "/memory/classes/heap/released:bytes"}}
+		metrics.Read(m)
+		return m[0].Value.Uint64()
+	}
+	const size = 512 << 20
+	var before uint64
+	if err := h.bare(t.Context(), func(ctx context.Context, w *writer) error { // at once, without looks of its own
+		var looks []uint64 // what was allocated when memory was given back last
+		look := func() {
+			w.release(ctx)
+			looks = append(looks, w.watch.released)
+		}
+		look()
+		garbage := make([]byte, size)
+		for i := 0; i < len(garbage); i += 4096 {
+			garbage[i] = 1
+		}
+		before = given()
+		look()
+		look()
+		look()
+		if looks[0] != looks[1] || looks[1] == looks[2] || looks[2] != looks[3] {
+			t.Errorf("memory was given back at other looks than the third: %d", looks)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if more := int64(given() - before); more < size*3/4 {
+		t.Errorf("%d bytes more are given back, of %d", more, size)
 	}
 }
