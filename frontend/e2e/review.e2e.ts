@@ -36,21 +36,24 @@ interface Read {
   fields?: Record<string, string>;
 }
 
+const folders: string[] = [];
+// Not before the pages are closed: one may be reading the change once more.
+test.afterAll(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
 /** A repository in which session.ts is changed and notes.md is new. */
 async function repository(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'deskbell-review-'));
-  try {
-    const git = (...args: string[]): void => void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: folder });
-    git('init', '-q');
-    await writeFile(path.join(folder, 'session.ts'), session);
-    git('add', '-A');
-    git('commit', '-qm', 'before');
-    await writeFile(path.join(folder, 'session.ts'), changed);
-    await writeFile(path.join(folder, 'notes.md'), '# Notes\n');
-    await run(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  folders.push(folder);
+  const git = (...args: string[]): void => void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: folder });
+  git('init', '-q');
+  await writeFile(path.join(folder, 'session.ts'), session);
+  git('add', '-A');
+  git('commit', '-qm', 'before');
+  await writeFile(path.join(folder, 'session.ts'), changed);
+  await writeFile(path.join(folder, 'notes.md'), '# Notes\n');
+  await run(folder);
 }
 
 const lines = (app: Console) => app.page.getByRole('group', { name: 'Lines of the change' });
