@@ -792,12 +792,15 @@ func (r *repairer) note(ctx context.Context, w *writer) error {
 	for _, g := range r.oldGaps {
 		missing -= min(missing, g.Last-g.First+1)
 	}
-	says := human.Sayf("the database was repaired on %s: %d of %d entries are back, %d are missing, and %d operations were left out because an entry of them is missing; the old files are kept beside it",
-		r.now.Local().Format(time.DateTime), r.Entries, r.Due, missing, len(r.LeftOut))
-	if r.noTables {
+	var says human.Sentence
+	switch at := r.now.Local().Format(time.DateTime); {
+	case missing > 0:
+		says = human.Sayf("the database was repaired on %s: %d of %d entries are back, %d are missing, and %d operations were left out because an entry of them is missing; the old files are kept beside it",
+			at, r.Entries, r.Due, missing, len(r.LeftOut))
+	case r.noTables: // how many were due is not known then
 		says = human.Sayf("the database was repaired on %s: %d of at least %d entries are back; keys, settings, the gatekeeper's log and what is known of recordings could not be read; the old files are kept beside it",
-			r.now.Local().Format(time.DateTime), r.Entries, r.Due)
-	} else if missing == 0 {
+			at, r.Entries, r.Due)
+	default:
 		return nil
 	}
 	return w.addLoss(ctx, Loss{Last: r.Due, To: r.now.UTC(), FoundAt: r.now.UTC(), Operations: uint64(len(r.LeftOut)), Sentence: says})
