@@ -199,6 +199,7 @@ describe('MCP clients', { concurrency: true }, () => {
             asked = await agent.human({ ...byPath, attachments: [shot, { name: 'build.log', data }] })
           }
           const { operation_id } = asked
+          assert.ok(operation_id, JSON.stringify(asked))
           const op = await bell.operation(operation_id)
           assert.deepEqual(op.attachments?.map((a) => [a.name, a.media_type]), [['shot.png', 'image/png'], ['build.log', 'text/plain']])
 
