@@ -784,11 +784,16 @@ static int close_all(call *c) {
 	return 0;
 }
 
-// The first call also waits for Wails to load its engine and start the loop, and until Wails has hidden the window, which it
+static int nothing(call *c) { return 0; }
+
+// The first call also waits for Wails to load its engine and start the loop. Then it waits until Wails has hidden the window, which it
 // does when the loop is idle: on a busy machine that would hide what is shown meanwhile.
 int db_adopt(void) {
-	call *c = new_call(adopt);
-	int result = on_main_at(G_PRIORITY_LOW, c, 60);
+	int result = finish(new_call(adopt), 60);
+	if (result != 0)
+		return result;
+	call *c = new_call(nothing);
+	result = on_main_at(G_PRIORITY_LOW, c, 60);
 	call_unref(c);
 	return result;
 }
