@@ -621,11 +621,7 @@ func (s *Store) Open(ctx context.Context, each func(queue.Standing) error) error
 		})
 	}
 	loading.Wait()
-	err := cmp.Or(errs...)
-	if damage(err) {
-		err = damaged(Report{File: s.file, Found: []human.Sentence{human.Sayf("SQLite says: %s", sqliteSays(err))}}, err)
-	}
-	return s.fail(ctx, err)
+	return s.fail(ctx, cmp.Or(errs...))
 }
 
 // ByKey implements queue.Index.
