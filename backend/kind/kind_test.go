@@ -61,6 +61,8 @@ func TestFieldsAreReadUnderAnyOfTheirNames(t *testing.T) {
 		"its own name comes first":                {human.Review, `{"snippet":"b","code_snippet":"a"}`, "code_snippet", `"a"`},
 		"an empty one is passed over":             {human.Review, `{"code_snippet":"","snippet":"b"}`, "code_snippet", `"b"`},
 		"null is passed over":                     {human.Bash, `{"why_agent_cant":null,"why_agent_cannot":"no key"}`, "why_agent_cant", `"no key"`},
+		"of two others the first in the list":     {human.Bash, `{"cmd":"b","commands":"a"}`, "command", `"a"`},
+		"of one name twice the last":              {human.Bash, `{"cmd":"b","cmd":"a"}`, "command", `"a"`},
 		"names are compared exactly":              {human.Bash, `{"Command":"ls"}`, "command", ``},
 		"an alias of another kind does not count": {human.Feedback, `{"snippet":"x"}`, "design", ``},
 		"a field of another kind does not count":  {human.Feedback, `{"url":"x"}`, "url", ``},
