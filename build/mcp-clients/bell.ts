@@ -40,7 +40,8 @@ export class Bell {
   /** Serves, at the address it had before if it had one, and signs the operator in. */
   async up(): Promise<void> {
     const addr = this.url === '' ? '127.0.0.1:0' : new URL(this.url).host
-    const { child, ready } = await serving(program, ['--data', this.data, '--addr', addr], this.environment(this.settings))
+    // Tests of a client run side by side, as one agent.
+    const { child, ready } = await serving(program, ['--data', this.data, '--addr', addr], this.environment({ DESKBELL_HUMAN_MAX_PENDING_REQUESTS: '100', ...this.settings }))
     this.#process = child
     this.url = ready.url
     const session = await this.#fetch('/api/session', { code: ready.code })
