@@ -57,6 +57,7 @@ type Event struct {
 	Seal      string        `json:"seal,omitempty"`    // of an answer or a reason that is held; see Leaving
 	Removal   *Removal      `json:"removal,omitempty"`
 	Imported  *Imported     `json:"imported,omitempty"` // of the first event of an operation that was imported
+	Desk      string        `json:"desk,omitempty"`     // in a team: which desk it comes from; empty for this one
 }
 
 // An Entry is an event in its place: Seq counts all events of a journal from 1 without gaps, Version
@@ -180,7 +181,7 @@ func (o Operation) Apply(e Event) (Operation, error) {
 
 // hold keeps an answer, or a reason to decline, until it leaves.
 func (o *Operation) hold(e Event) {
-	o.Leaving = &Leaving{Declined: e.Text, By: e.By, At: e.At, LeavesAt: *e.Until, Version: o.Version, Seal: e.Seal}
+	o.Leaving = &Leaving{Declined: e.Text, By: e.By, At: e.At, LeavesAt: *e.Until, Version: o.Version, Seal: e.Seal, Desk: e.Desk}
 	if e.Answer != nil {
 		o.Leaving.Answer = *e.Answer
 	}
@@ -251,7 +252,7 @@ func invoked(id OperationID, e Event) Operation {
 		ID: id, Version: 1, Kind: r.Kind, State: Pending, Description: r.Description, Details: r.Details, Context: r.Context,
 		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: risk, RiskSent: sent,
 		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
-		Messages: []Message{}, Recordings: []RecordingID{}, Attachments: r.Attachments,
+		Messages: []Message{}, Recordings: []RecordingID{}, Attachments: r.Attachments, Desk: e.Desk,
 	}
 	if begun := lives[o.Kind].invoked; begun != nil {
 		o = begun(o)
@@ -298,6 +299,9 @@ func (o Operation) allows(e Event) error {
 		return nil
 	}
 	if err := o.Import.allows(o.ID, e); err != nil {
+		return err
+	}
+	if err := o.allowsDesk(e); err != nil {
 		return err
 	}
 	if own, ok := lives[o.Kind].events[e.Type]; ok {
@@ -354,6 +358,24 @@ func (o Operation) allows(e Event) error {
 		return o.openError()
 	default:
 		return Errorf(Invalid, "no such event: %q", e.Type)
+	}
+	return nil
+}
+
+// allowsDesk says, as a Denied error, why the event cannot come from the desk that it comes from: in a team, an agent's own desk
+// speaks for the agent, and what is held is sent, or becomes a draft again, where it is held.
+func (o Operation) allowsDesk(e Event) error {
+	from := o.Desk
+	switch {
+	case e.By.Role == Operator:
+		return nil
+	case e.Type == Undone && o.Leaving != nil:
+		from = o.Leaving.Desk
+	case e.By.Role == System && (e.Type == Shown || e.Type == Erased):
+		return nil
+	}
+	if e.Desk != from {
+		return Errorf(Denied, "operation %s belongs to an agent of another desk", o.ID)
 	}
 	return nil
 }

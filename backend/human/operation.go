@@ -317,6 +317,7 @@ type Leaving struct {
 	LeavesAt time.Time `json:"leaves_at"`
 	Version  uint64    `json:"version" doc:"Of the operation, once it was held."`
 	Seal     string    `json:"seal,omitempty" doc:"The server's signature, without which it is not sent."`
+	Desk     string    `json:"desk,omitempty" doc:"In a team: the desk that sends it; absent for this one."`
 }
 
 // An Ending says who ended an operation without an answer, when and why.
@@ -355,6 +356,7 @@ type Operation struct {
 	Details     json.RawMessage `json:"details,omitempty"`
 	Context     json.RawMessage `json:"context,omitempty"`
 	AgentID     string          `json:"agent_id"`
+	Desk        string          `json:"desk,omitempty" doc:"In a team: the desk that its agent works at; absent for this one."`
 	SessionID   string          `json:"session_id,omitempty"`
 	ProjectName string          `json:"project,omitempty" doc:"What its agent says it works on: context.project, else context.cwd, in one line."`
 	Priority    int             `json:"priority" doc:"0 to 9; higher comes first."`

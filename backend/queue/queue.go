@@ -71,6 +71,7 @@ type Queue struct {
 	mu        sync.Mutex
 	open      map[human.OperationID]standing                   // every operation that is not terminal, as last committed here
 	waiting   int                                              // of those: what Pending counts
+	loaded    uint64                                           // the journal's head when Load read it
 	whole     recent.Cache[human.OperationID, human.Operation] // those of open that were used last, as last committed
 	arriving  map[human.OperationID]*human.Operation           // rings whose Append has not returned; not nil: as changed since, and committed
 	appending map[human.OperationID]int                        // changes whose Append has not returned: how many
@@ -131,8 +132,13 @@ func (q *Queue) stands(id human.OperationID) bool {
 
 // Load reads how the open operations stand. It must return before the first command is given.
 func (q *Queue) Load(ctx context.Context) error {
+	head, err := q.journal.Head(ctx)
+	if err != nil {
+		return err
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.loaded = head
 	return q.index.Open(ctx, func(s Standing) error {
 		agent := unique.Make(s.AgentID)
 		q.put(s.ID, standing{
@@ -333,6 +339,51 @@ func (q *Queue) arrive(op human.Operation, agent string) {
 	q.expireLater(op)
 }
 
+// Learn takes into memory what other desks append to the journal, until ctx ends; then it returns nil. A queue whose journal is its
+// own needs it not.
+func (q *Queue) Learn(ctx context.Context) error {
+	for e, err := range q.Follow(ctx, human.Actor{Role: human.System}, q.loaded) {
+		if err != nil {
+			return err
+		}
+		if err := q.learn(ctx, e); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// learn brings memory up to an entry. Of an operation that is not in memory, only the request matters: it has ended, or it is new.
+func (q *Queue) learn(ctx context.Context, e human.Entry) error {
+	q.mu.Lock()
+	s, is := q.open[e.ID]
+	q.mu.Unlock()
+	if is && uint64(s.version) >= e.Version || !is && e.Event.Type != human.Invoked {
+		return nil
+	}
+	entries, err := q.journal.Operation(ctx, e.ID)
+	if err != nil {
+		return err
+	}
+	op, err := human.Fold(e.ID, entries)
+	if err != nil {
+		return err
+	}
+	if is {
+		q.keep(op)
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, is := q.open[op.ID]; is || op.State.Terminal() {
+		return nil
+	}
+	q.perAgent[op.AgentID]++
+	q.stand(op)
+	q.expireLater(op)
+	return nil
+}
+
 // refresh brings what memory has of an operation up to the journal, where that may know better: after an append that failed.
 func (q *Queue) refresh(op human.Operation) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -465,12 +516,12 @@ func (q *Queue) expireDue(ctx context.Context) time.Duration {
 func (q *Queue) expire(ctx context.Context, due expiry) error {
 	_, err := q.change(ctx, due.id, func(op human.Operation) ([]human.Event, error) {
 		if l := op.Leaving; l != nil {
-			if due.at < l.LeavesAt.UnixNano() {
-				return nil, nil // an earlier one was undone
+			if l.Desk != "" || due.at < l.LeavesAt.UnixNano() {
+				return nil, nil // another desk sends it, or an earlier one was undone
 			}
 			return q.sends(op), nil
 		}
-		if op.State.Terminal() || op.Overdue || op.ExpiresAt == nil || due.at < op.ExpiresAt.UnixNano() {
+		if op.Desk != "" || op.State.Terminal() || op.Overdue || op.ExpiresAt == nil || due.at < op.ExpiresAt.UnixNano() {
 			return nil, nil
 		}
 		overdue := human.Event{Type: human.Expired, By: human.Actor{Role: human.System}}
@@ -519,7 +570,7 @@ func (q *Queue) sendHeld(ctx context.Context) {
 	q.mu.Unlock()
 	for _, id := range held {
 		_, err := q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
-			if op.Leaving == nil {
+			if op.Leaving == nil || op.Leaving.Desk != "" {
 				return nil, nil
 			}
 			return q.sends(op), nil

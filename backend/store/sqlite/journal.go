@@ -17,16 +17,28 @@ import (
 // Append implements queue.Journal. It blocks until the group it became part of is on the disk. An event
 // that the operation's life cycle does not allow gives Apply's error; nothing is stored then.
 func (s *Store) Append(ctx context.Context, id human.OperationID, expected uint64, events ...human.Event) (uint64, error) {
+	r, err := s.appendOf(ctx, id, expected, events)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.submit(ctx, r); err != nil {
+		return 0, err
+	}
+	return r.rows[len(r.rows)-1].entry.Seq, nil
+}
+
+// appendOf makes the request of an append.
+func (s *Store) appendOf(ctx context.Context, id human.OperationID, expected uint64, events []human.Event) (*request, error) {
 	if id == "" || len(events) == 0 {
-		return 0, human.Errorf(human.Invalid, "an append needs an operation's id and at least one event")
+		return nil, human.Errorf(human.Invalid, "an append needs an operation's id and at least one event")
 	}
 	r := &request{ctx: ctx, id: id, expected: expected, rows: make([]row, len(events)), done: make(chan error, 1)}
 	for i, e := range events {
 		if err := r.rows[i].encode(human.Entry{ID: id, Version: expected + uint64(i) + 1, Event: e}); err != nil {
-			return 0, err
+			return nil, err
 		}
 		if err := s.hashReceipt(&r.rows[i]); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	// A new operation depends on nothing in the file, so its projection is made here, where many can be
@@ -34,17 +46,14 @@ func (s *Store) Append(ctx context.Context, id human.OperationID, expected uint6
 	if expected == 0 {
 		next, err := (&folded{op: human.Operation{ID: id}}).apply(r.rows)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if r.fresh, err = next.project(); err != nil {
-			return 0, err
+			return nil, err
 		}
 		r.fresh.projectName = projectOf(r.rows[0].context)
 	}
-	if err := s.submit(ctx, r); err != nil {
-		return 0, err
-	}
-	return r.rows[len(r.rows)-1].entry.Seq, nil
+	return r, nil
 }
 
 // A row is an entry and its columns in the journal.

@@ -26,6 +26,8 @@ type request struct {
 	expected uint64
 	rows     []row
 	fresh    *projected                           // of a new operation
+	note     func(context.Context, *writer) error // of an append: what else its transaction stores; nil is nothing
+	always   bool                                 // note is stored where the append is left out, too
 	work     func(context.Context, *writer) error // instead of an append; runs in a transaction of its own
 	bare     bool                                 // work runs outside of any transaction
 	err      error                                // the writer's own note: why it stored nothing
@@ -502,10 +504,16 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 			var refused *human.Error
 			if errors.As(err, &refused) {
 				r.err, w.tip = refused, before
-				continue
-			}
-			if err != nil {
+			} else if err != nil {
 				return err
+			}
+			if r.note != nil && (refused == nil || r.always) {
+				if err := r.note(ctx, w); err != nil {
+					return err
+				}
+			}
+			if refused != nil {
+				continue
 			}
 			changed[r.id] = next
 			if body != "" {
@@ -547,6 +555,9 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map[human.OperationID]*folded) (_ *folded, body string, err error) {
 	for i := range r.rows {
 		r.rows[i].entry.Seq = seq + uint64(i)
+	}
+	if len(r.rows) == 0 {
+		return nil, "", human.Errorf(human.Invalid, "nothing to append") // only its note counts
 	}
 	if r.fresh != nil {
 		return r.fresh.folded, r.fresh.body, w.appendNew(ctx, r, seq)

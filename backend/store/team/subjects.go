@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"deskbell/backend/human"
 )
@@ -23,8 +26,13 @@ const (
 	Files     = "files"      // object store: what was fetched from a desk, encrypted
 )
 
-// Subjects are the subjects of Stream.
-const Subjects = "op.>"
+// Config is the stream, kept by so many servers of the team: 1 or 3. Messages are never thrown away by themselves.
+func Config(replicas int) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: Stream, Subjects: []string{"op.>"}, Storage: jetstream.FileStorage, Replicas: replicas, Retention: jetstream.LimitsPolicy,
+		Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute, AllowDirect: true, DenyDelete: true, Compression: jetstream.S2Compression,
+	}
+}
 
 // A Class is what kind of events a message may have. It is a part of the subject, so that the server knows it too.
 type Class string

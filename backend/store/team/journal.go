@@ -1,0 +1,319 @@
+package team
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+	"deskbell/backend/queue/replica"
+)
+
+// Options are what a Journal is made with.
+type Options struct {
+	Desk     string                     // this desk's name, see Desk
+	Connect  func() (*nats.Conn, error) // makes a connection that connects again by itself; Settings are to be among its options
+	Patience time.Duration              // how long an append waits for the team's server; 0 is 5 s
+	Log      *slog.Logger               // nil is none
+	Now      func() time.Time           // nil is time.Now
+}
+
+// Settings are what a Journal needs of its connection: nothing is kept back while there is none, so that an append knows.
+func Settings(desk string) []nats.Option {
+	return []nats.Option{
+		nats.Name("Deskbell " + desk), nats.CustomInboxPrefix(Inbox(desk)), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
+		nats.ReconnectBufSize(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(250*time.Millisecond, 500*time.Millisecond),
+		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
+	}
+}
+
+// A Journal is the team's, as one desk has it. Reading is from the desk's own storage; an append is published first, and is in
+// that storage when it returns. While the team's server cannot be reached, new operations are stored here and wait: no other
+// desk knows of them, so everything can be done with them, and they are published once there is a connection. Other operations
+// do not change meanwhile. It is safe for concurrent use.
+type Journal struct {
+	replica.Storage
+	o      Options
+	member string
+
+	mu      sync.RWMutex
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	status  Status
+	changed chan struct{} // closed and replaced with each change of status
+	place   uint64        // up to which the team's journal is here
+	failed  chan error    // has room for one: why the session has to begin again
+}
+
+var _ queue.Journal = (*Journal)(nil)
+
+// A Status says how a desk stands with its team.
+type Status struct {
+	Online  bool      // connected, and nothing waits
+	Since   time.Time // of Online or not
+	Problem string    // why it is not online
+	Behind  uint64    // messages of the team's journal that are not here yet
+}
+
+// New makes a journal over a desk's own storage. It is offline until Run has connected it.
+func New(storage replica.Storage, o Options) (*Journal, error) {
+	member, err := MemberOf(o.Desk)
+	if err != nil {
+		return nil, err
+	}
+	o.Patience = cmp.Or(o.Patience, 5*time.Second)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Journal{Storage: storage, o: o, member: member, changed: make(chan struct{}), failed: make(chan error, 1), status: Status{Since: o.Now()}}, nil
+}
+
+// Status returns how the desk stands, and a channel that is closed when that changes.
+func (j *Journal) Status() (Status, <-chan struct{}) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.status, j.changed
+}
+
+// set changes the status. The caller holds mu.
+func (j *Journal) set(s Status) {
+	if s.Online != j.status.Online {
+		s.Since = j.o.Now()
+	}
+	if s == j.status {
+		return
+	}
+	j.status = s
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+// fail ends the session: the desk is offline until the next has begun.
+func (j *Journal) fail(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.set(Status{Since: j.status.Since, Problem: err.Error(), Behind: j.status.Behind})
+	select {
+	case j.failed <- err:
+	default:
+	}
+}
+
+// Append implements queue.Journal. It blocks for as long as Options.Patience, and a little longer where an answer is being awaited.
+// An Unavailable error says that the operation cannot be changed while there is no connection; where it says that the change is
+// in doubt, the change may be stored, as a whole.
+func (j *Journal) Append(ctx context.Context, id human.OperationID, expected uint64, events ...human.Event) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if id == "" || len(events) == 0 {
+		return 0, human.Errorf(human.Invalid, "an append needs an operation's id and at least one event")
+	}
+	class := classOf(events)
+	for _, e := range events {
+		if err := may(e, j.member, class); err != nil {
+			return 0, err
+		}
+	}
+	at, err := j.Standing(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	if at.Version != expected {
+		return 0, conflict(id, at.Version, expected)
+	}
+	if seq, done, err := j.appendHere(ctx, id, at, events); done || err != nil {
+		return seq, err
+	}
+	place, err := j.publish(ctx, id, class, at, events)
+	if err == nil {
+		return j.published(ctx, replica.Message{Place: place, ID: id, Before: expected, Events: events})
+	}
+	var lost *lostError
+	if !errors.As(err, &lost) {
+		return 0, err
+	}
+	j.fail(err)
+	if expected > 0 {
+		return 0, lost.unavailable(id)
+	}
+	return j.AppendWaiting(ctx, id, 0, lost.inDoubt, events...)
+}
+
+// appendHere appends where there is no connection, or other events of the operation wait. done is false where the append can be
+// published.
+func (j *Journal) appendHere(ctx context.Context, id human.OperationID, at replica.Standing, events []human.Event) (seq uint64, done bool, err error) {
+	j.mu.RLock() // going online waits for what is being stored
+	defer j.mu.RUnlock()
+	switch {
+	case at.InDoubt, at.Place > 0 && (at.Waits() || !j.status.Online):
+		return 0, true, (&lostError{errors.New(j.status.Problem), false}).unavailable(id)
+	case at.Waits(), !j.status.Online:
+		seq, err = j.AppendWaiting(ctx, id, at.Version, false, events...)
+		return seq, true, err
+	}
+	return 0, false, nil
+}
+
+// published stores here what was published; the session may have been first.
+func (j *Journal) published(ctx context.Context, m replica.Message) (uint64, error) {
+	stored, err := j.Deliver(ctx, []replica.Message{m}, 0)
+	if err != nil {
+		return 0, err
+	}
+	if stored[0].Refused == nil {
+		return stored[0].Seq, nil
+	}
+	last := m.Before + uint64(len(m.Events))
+	entries, err := j.Operation(ctx, m.ID)
+	if err != nil || uint64(len(entries)) < last {
+		return 0, errors.Join(stored[0].Refused, err)
+	}
+	return entries[last-1].Seq, nil
+}
+
+// A lostError says that the team's server gave no answer.
+type lostError struct {
+	cause   error
+	inDoubt bool // it may have stored the message all the same
+}
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("the team's server does not answer: %v", e.cause)
+}
+func (e *lostError) Unwrap() error { return e.cause }
+
+// unavailable is the error for whoever wanted to change the operation.
+func (e *lostError) unavailable(id human.OperationID) error {
+	if e.inDoubt {
+		return human.Wrap(human.Unavailable, e.cause, "the team's server did not confirm the change of operation %s; whether it was stored shows once there is a connection", id)
+	}
+	return human.Wrap(human.Unavailable, e.cause, "this desk has no connection to its team, and others may change operation %s; try again once it is connected", id)
+}
+
+// publish puts an append into the team's journal, and returns its place. The error is a Conflict, a lostError, or says what is wrong
+// with the message.
+func (j *Journal) publish(ctx context.Context, id human.OperationID, class Class, at replica.Standing, events []human.Event) (uint64, error) {
+	payload, err := encode(at.Version, events)
+	if err != nil {
+		return 0, err
+	}
+	j.mu.RLock()
+	js := j.js
+	j.mu.RUnlock()
+	if js == nil {
+		return 0, &lostError{errors.New("not connected yet"), false}
+	}
+	msg := nats.NewMsg(Subject(id, j.o.Desk, class))
+	msg.Data = payload
+	message := nuid.Next() // of this append, however often it is sent
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.o.Patience) // once on its way, its fate has to be known
+	defer cancel()
+	lost := &lostError{}
+	for try := 0; ; try++ {
+		once, done := context.WithTimeout(patience, max(j.o.Patience/3, 100*time.Millisecond))
+		ack, err := js.PublishMsg(once, msg, jetstream.WithMsgID(message), jetstream.WithExpectStream(Stream), jetstream.WithRetryAttempts(0),
+			jetstream.WithExpectLastSequenceForSubject(at.Place, AllOf(id)))
+		done()
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		var api *jetstream.APIError
+		switch {
+		case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
+			place, err := j.wrongPlace(patience, api, message)
+			if err != nil || place > 0 {
+				return place, err
+			}
+			return 0, conflict(id, at.Version+1, at.Version)
+		case errors.As(err, &api) && api.ErrorCode == wrongConstant: // another append of the operation is on its way
+			lost.cause = err
+		case errors.As(err, &api):
+			lost.cause = err
+			if api.ErrorCode == tooLarge {
+				return 0, human.Wrap(human.Invalid, err, "the request is larger than the team's server takes; send less, or raise its max_payload")
+			}
+		case errors.Is(err, nats.ErrMaxPayload):
+			return 0, human.Wrap(human.Invalid, err, "the request is larger than the team's server takes; send less, or raise its max_payload")
+		case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse):
+			lost.cause = err // it was not sent, or nobody got it
+		default:
+			lost.cause, lost.inDoubt = err, true
+		}
+		pause := time.NewTimer(min(time.Duration(1<<min(try, 6))*4*time.Millisecond, 250*time.Millisecond) + rand.N(4*time.Millisecond))
+		select {
+		case <-pause.C:
+		case <-patience.Done():
+			pause.Stop()
+			return 0, lost
+		}
+	}
+}
+
+// Codes of JetStream's errors that the client has no names for.
+const (
+	wrongConstant = 10164 // as JSErrCodeStreamWrongLastSequence, while the other message is not stored yet
+	tooLarge      = 10054
+)
+
+// wrongPlace says what it means that the operation's last message is not where it was expected: it is this very message, which was
+// stored before (then place is its place), or another desk was first. Then it returns once that is here, so that whoever reads again
+// reads something newer.
+func (j *Journal) wrongPlace(ctx context.Context, api *jetstream.APIError, message string) (place uint64, err error) {
+	var last uint64
+	if _, err := fmt.Sscanf(api.Description, "wrong last sequence: %d", &last); err != nil || last == 0 {
+		return 0, nil //nolint:nilerr // then the next try shows
+	}
+	j.mu.RLock()
+	js := j.js
+	j.mu.RUnlock()
+	stream, err := js.Stream(ctx, Stream)
+	if err == nil {
+		var is *jetstream.RawStreamMsg
+		if is, err = stream.GetMsg(ctx, last); err == nil && is.Header.Get(jetstream.MsgIDHeader) == message {
+			return last, nil
+		}
+	}
+	if err != nil {
+		return 0, &lostError{err, true}
+	}
+	j.arrived(ctx, last)
+	return 0, nil
+}
+
+// arrived blocks until the team's journal is here up to place, or ctx ends.
+func (j *Journal) arrived(ctx context.Context, place uint64) {
+	for {
+		j.mu.RLock()
+		here, changed := j.place, j.changed
+		j.mu.RUnlock()
+		if here >= place {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func conflict(id human.OperationID, is, expected uint64) error {
+	if expected == 0 {
+		return human.Errorf(human.Conflict, "operation %s exists already", id)
+	}
+	return human.Errorf(human.Conflict, "operation %s is at version %d, not %d: another change came first; read it again", id, is, expected)
+}

@@ -1,0 +1,300 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue/replica"
+)
+
+// atOnce is how many messages are stored in one transaction, and asked for in advance.
+const atOnce = 256
+
+// Run keeps the desk with its team until ctx ends: it takes what others publish, and publishes what waits here. A desk that cannot
+// reach its team tries again, after a second at most. It returns nil, or why there can be no connection at all.
+func (j *Journal) Run(ctx context.Context) error {
+	conn, err := j.o.Connect()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	conn.SetDisconnectErrHandler(func(_ *nats.Conn, err error) {
+		if err == nil {
+			err = errors.New("the connection ended")
+		}
+		j.fail(err)
+	})
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(j.o.Patience))
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	j.conn, j.js = conn, js
+	j.mu.Unlock()
+	for ctx.Err() == nil {
+		select {
+		case <-j.failed: // of the session before
+		default:
+		}
+		err := j.session(ctx, js)
+		if ctx.Err() != nil {
+			break
+		}
+		j.o.Log.Warn("this desk is offline", "reason", err)
+		j.fail(err)
+		pause := time.NewTimer(time.Second)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+		}
+	}
+	j.fail(errors.New("Deskbell is shutting down"))
+	return nil
+}
+
+// session takes messages until that does not work any more, and returns why.
+func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	place, err := j.Place(ctx)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	j.place = place
+	j.mu.Unlock()
+	messages, last, err := j.consume(ctx, js, place)
+	if err != nil {
+		return err
+	}
+	arriving := make(chan jetstream.Msg, atOnce)
+	ended := make(chan error, 3)
+	var working sync.WaitGroup
+	working.Go(func() {
+		defer close(arriving)
+		for {
+			m, err := messages.Next()
+			if err != nil {
+				ended <- err
+				return
+			}
+			arriving <- m
+		}
+	})
+	working.Go(func() {
+		if err := j.take(ctx, arriving, place); err != nil {
+			ended <- err
+		}
+		for range arriving { // so that the other goroutine ends
+		}
+	})
+	working.Go(func() {
+		if j.arrived(ctx, last); ctx.Err() != nil {
+			return
+		}
+		if err := j.join(ctx); err != nil {
+			ended <- err
+		}
+	})
+	defer func() { messages.Stop(); cancel(); working.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case err := <-j.failed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// consume begins to read the team's journal after a place; last is the place where it ends now. The consumer on the server is made anew each time: what is here says where
+// it begins, and nothing that was sent to a connection that is gone has to be sent again.
+func (j *Journal) consume(ctx context.Context, js jetstream.JetStream, place uint64) (messages jetstream.MessagesContext, last uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*j.o.Patience)
+	defer cancel()
+	stream, err := js.Stream(ctx, Stream)
+	if err != nil {
+		return nil, 0, err
+	}
+	if last = stream.CachedInfo().State.LastSeq; last < place {
+		return nil, 0, human.Errorf(human.Unavailable, "the team's journal ends at message %d, and this desk has %d: it is not the journal that this desk knows, or an old copy of it", last, place)
+	}
+	if err := js.DeleteConsumer(ctx, Stream, j.o.Desk); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return nil, 0, err
+	}
+	consumer, err := js.CreateConsumer(ctx, Stream, jetstream.ConsumerConfig{
+		Durable: j.o.Desk, AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: place + 1,
+		InactiveThreshold: time.Hour, MemoryStorage: true, Replicas: 1,
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	messages, err = consumer.Messages(jetstream.PullMaxMessages(atOnce), jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(2*time.Second),
+		jetstream.WithMessagesErrOnMissingHeartbeat(true))
+	return messages, last, err
+}
+
+// take stores messages as they arrive, as many at once as are there.
+func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, place uint64) error {
+	next := uint64(1) // of the consumer's own count: a message that was lost on the way shows
+	for first := range arriving {
+		batch := []jetstream.Msg{first}
+		for more := true; more && len(batch) < atOnce; {
+			select {
+			case m, open := <-arriving:
+				if more = open; open {
+					batch = append(batch, m)
+				}
+			default:
+				more = false
+			}
+		}
+		var messages []replica.Message
+		var behind uint64
+		for _, m := range batch {
+			about, err := m.Metadata()
+			if err != nil {
+				return err
+			}
+			if about.Sequence.Consumer != next {
+				return fmt.Errorf("message %d of this connection is missing", next)
+			}
+			next++
+			place, behind = about.Sequence.Stream, about.NumPending
+			got, err := decode(j.o.Desk, m.Subject(), place, m.Data())
+			if err != nil {
+				j.o.Log.Warn("a message of the team's journal counts for nothing", "subject", m.Subject(), "place", place, "reason", err)
+				got.Events = nil
+			}
+			messages = append(messages, got)
+		}
+		stored, err := j.Deliver(ctx, messages, place)
+		if err != nil {
+			return err
+		}
+		for i, s := range stored {
+			if s.Refused != nil && len(messages[i].Events) > 0 {
+				j.o.Log.Debug("a message of the team's journal is here already, or counts for nothing", "operation_id", messages[i].ID, "place", messages[i].Place, "reason", s.Refused)
+			}
+		}
+		j.mu.Lock()
+		j.place = place
+		s := j.status
+		s.Behind = behind
+		j.set(s)
+		close(j.changed) // whoever waits for a place, waits for a change
+		j.changed = make(chan struct{})
+		j.mu.Unlock()
+	}
+	return nil
+}
+
+// join publishes what waits, and is online once nothing does.
+func (j *Journal) join(ctx context.Context) error {
+	stuck := map[human.OperationID]bool{} // what others changed as well, against all rules; it is kept
+	for {
+		waiting, err := j.waiting(ctx, stuck)
+		if err != nil {
+			return err
+		}
+		if len(waiting) == 0 {
+			online, err := j.goOnline(ctx, stuck)
+			if online || err != nil {
+				return err
+			}
+		}
+		for _, id := range waiting {
+			err := j.send(ctx, id)
+			if human.KindOf(err) == human.Conflict {
+				at, err := j.Standing(ctx, id) // an append in doubt was stored, and is here by now
+				if err != nil {
+					return err
+				}
+				if stuck[id] = at.Waits(); stuck[id] {
+					j.o.Log.Error("an operation that waited on this desk was changed by another; what was done here is not sent", "operation_id", id)
+				}
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// waiting are operations that wait, without those that are stuck.
+func (j *Journal) waiting(ctx context.Context, stuck map[human.OperationID]bool) ([]human.OperationID, error) {
+	ids, err := j.Waiting(ctx, atOnce+len(stuck))
+	return slices.DeleteFunc(ids, func(id human.OperationID) bool { return stuck[id] }), err
+}
+
+// goOnline says whether nothing waits, and then this desk is online.
+func (j *Journal) goOnline(ctx context.Context, stuck map[human.OperationID]bool) (bool, error) {
+	j.mu.Lock() // nothing begins to wait meanwhile
+	defer j.mu.Unlock()
+	waiting, err := j.waiting(ctx, stuck)
+	if err != nil || len(waiting) > 0 {
+		return false, err
+	}
+	s := j.status
+	s.Online, s.Problem = true, ""
+	j.set(s)
+	return true, nil
+}
+
+// mostBytes is about how large a message with waiting events becomes at most, before it is made two.
+const mostBytes = 4 << 20
+
+// send publishes what waits of an operation.
+func (j *Journal) send(ctx context.Context, id human.OperationID) error {
+	at, err := j.Standing(ctx, id)
+	if err != nil {
+		return err
+	}
+	entries, err := j.Operation(ctx, id)
+	if err != nil {
+		return err
+	}
+	for shared := at.Shared; shared < at.Version; {
+		var events []human.Event
+		size := 0
+		for _, e := range entries[shared:at.Version] {
+			if size += sizeOf(e.Event); size > mostBytes && len(events) > 0 {
+				break
+			}
+			events = append(events, e.Event)
+		}
+		place, err := j.publish(ctx, id, classOf(events), replica.Standing{Version: shared, Place: at.Place}, events)
+		if err != nil {
+			return err
+		}
+		shared += uint64(len(events))
+		at.Place = place
+		if err := j.Sent(ctx, id, shared, place); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizeOf is about how many bytes an event takes.
+func sizeOf(e human.Event) int {
+	size := 512 + len(e.Text)
+	if e.Request != nil {
+		size += len(e.Request.Description) + (len(e.Request.Details)+len(e.Request.Context))*4/3
+	}
+	if e.Answer != nil {
+		size += len(e.Answer.HumanInput) + len(e.Answer.ExecutionResult) + len(e.Answer.Summary)
+	}
+	if e.Receipt != nil {
+		size += len(e.Receipt.RawMessage) * 4 / 3
+	}
+	return size
+}
