@@ -219,7 +219,7 @@ func (j *Journal) publish(ctx context.Context, id human.OperationID, class Class
 	}
 	msg := nats.NewMsg(Subject(id, j.o.Desk, class))
 	msg.Data = payload
-	message := nuid.Next() // of this append, however often it is sent
+	message := nuid.Next()                                                            // of this append, however often it is sent
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.o.Patience) // once on its way, its fate has to be known
 	defer cancel()
 	lost := &lostError{}
