@@ -437,7 +437,7 @@ func (q *Queue) PendingOf(agent string) int {
 	return q.perAgent[agent]
 }
 
-// An expiry is when an open operation's time is up, or what is held of it leaves.
+// An expiry is when an open operation's time has come, or what is held of it leaves.
 type expiry struct {
 	at int64 // nanoseconds
 	id human.OperationID
@@ -592,7 +592,7 @@ func (q *Queue) WaitFor(ctx context.Context, by human.Actor, id human.OperationI
 	return q.WaitUntil(ctx, by, id, func(op human.Operation) bool { return op.State.Terminal() || enough(op) })
 }
 
-// WaitUntil is WaitFor that goes on after the operation's end: a confirmed plan has a run.
+// WaitUntil is WaitFor that continues after the operation's end: a confirmed plan has a run.
 func (q *Queue) WaitUntil(ctx context.Context, by human.Actor, id human.OperationID, enough func(human.Operation) bool) (human.Operation, error) {
 	if op, err := q.Get(ctx, by, id); err != nil || enough(op) {
 		return op, err

@@ -58,6 +58,6 @@ type Storage interface {
 	// Sent notes that the versions of an operation up to version are in the shared journal, the last of them at place.
 	Sent(ctx context.Context, id human.OperationID, version, place uint64) error
 
-	// Share has all that is here, and not in the shared journal, wait. It returns how many operations those are.
+	// Share has all operations that are here, and not in the shared journal, wait; only once. It returns how many those are.
 	Share(ctx context.Context) (int, error)
 }

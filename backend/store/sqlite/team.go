@@ -114,8 +114,15 @@ func (w *writer) shared(ctx context.Context, id human.OperationID, version, plac
 // Share implements replica.Storage.
 func (s *Store) Share(ctx context.Context) (n int, err error) {
 	err = s.do(ctx, func(ctx context.Context, w *writer) error {
-		done, err := w.conn.ExecContext(ctx, `INSERT INTO team_waiting (operation_id, in_doubt) SELECT operation_id, 0 FROM journal WHERE version = 1
-			AND operation_id NOT IN (SELECT operation_id FROM team_operations) AND operation_id NOT IN (SELECT operation_id FROM team_waiting) ORDER BY seq`)
+		first, err := w.conn.ExecContext(ctx, `INSERT INTO team (id, place, whole) VALUES (1, 0, 1) ON CONFLICT (id) DO UPDATE SET whole = 1 WHERE whole = 0`)
+		if err != nil {
+			return err
+		}
+		if before, err := first.RowsAffected(); err != nil || before == 0 {
+			return err
+		}
+		done, err := w.conn.ExecContext(ctx, `INSERT INTO team_waiting (operation_id, in_doubt) SELECT operation_id, 0 FROM operations
+			WHERE operation_id NOT IN (SELECT operation_id FROM team_operations) AND operation_id NOT IN (SELECT operation_id FROM team_waiting) ORDER BY n`)
 		if err != nil {
 			return err
 		}

@@ -557,7 +557,7 @@ func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map
 		r.rows[i].entry.Seq = seq + uint64(i)
 	}
 	if len(r.rows) == 0 {
-		return nil, "", human.Errorf(human.Invalid, "nothing to append") // only its note counts
+		return nil, "", human.Errorf(human.Invalid, "an append needs an operation's id and at least one event") // only its note counts
 	}
 	if r.fresh != nil {
 		return r.fresh.folded, r.fresh.body, w.appendNew(ctx, r, seq)

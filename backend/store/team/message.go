@@ -109,7 +109,7 @@ func may(e human.Event, member string, class Class) error {
 	case e.By.Role == human.Operator && e.By.Name != member:
 		return human.Errorf(human.Denied, "this desk is %s's, and not %s's", member, e.By.Name)
 	case class != ByOperator && class != ByAgent:
-		return human.Errorf(human.Denied, "%q is no class of messages", class)
+		return fmt.Errorf("%q is no class of messages", class)
 	}
 	return nil
 }

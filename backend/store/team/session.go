@@ -101,7 +101,14 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 		if j.arrived(ctx, last); ctx.Err() != nil {
 			return
 		}
-		if err := j.join(ctx); err != nil {
+		n, err := j.Share(ctx) // what was here before the desk was in the team
+		if n > 0 {
+			j.o.Log.Info("the requests of this desk are given to its team", "operations", n)
+		}
+		if err == nil {
+			err = j.join(ctx)
+		}
+		if err != nil {
 			ended <- err
 		}
 	})
