@@ -188,7 +188,7 @@ func (j *Journal) published(ctx context.Context, m replica.Message) (uint64, err
 // A lostError says that the team's server gave no answer.
 type lostError struct {
 	cause   error
-	inDoubt bool // it may have stored the message all the same
+	inDoubt bool // it may have stored the message anyway
 }
 
 func (e *lostError) Error() string {

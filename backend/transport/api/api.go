@@ -91,6 +91,7 @@ type Deps struct {
 	Journal     *receipt.Watch // adds to chains of receipts what it found; may be nil
 
 	Data Data // may be nil
+	Team Team // may be nil
 
 	// Terminal is the terminal of the process at the other end of a connection: Denied where it has none, NotFound where it
 	// cannot be known. Without it no session is a terminal's.

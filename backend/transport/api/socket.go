@@ -180,7 +180,20 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 			others.Go(func() { k.sendAttempts(ctx) })
 		}
 		if k.deps.Data != nil {
-			others.Go(func() { k.sendData(ctx) })
+			others.Go(func() {
+				k.sendStates(ctx, func() (any, <-chan struct{}) {
+					now, changed := k.deps.Data.State()
+					return DataChange{"data", now}, changed
+				})
+			})
+		}
+		if k.deps.Team != nil {
+			others.Go(func() {
+				k.sendStates(ctx, func() (any, <-chan struct{}) {
+					now, changed := k.deps.Team.State()
+					return TeamChange{"team", now}, changed
+				})
+			})
 		}
 	}
 	k.sendEvents(ctx, after)
@@ -216,12 +229,12 @@ func (k *socket) sendPresence(ctx context.Context) {
 	}
 }
 
-// sendData sends how the data stands.
-func (k *socket) sendData(ctx context.Context) {
+// sendStates sends how something stands, now and whenever that changes.
+func (k *socket) sendStates(ctx context.Context, state func() (message any, changed <-chan struct{})) {
 	defer k.cancel()
 	for {
-		now, changed := k.deps.Data.State()
-		if k.send(DataChange{"data", now}) != nil {
+		now, changed := state()
+		if k.send(now) != nil {
 			return
 		}
 		select {
@@ -315,7 +328,7 @@ func (s *Server) describeSocket(c catalogue) {
 	o := c.api.OpenAPI()
 	var messages []*huma.Schema
 	for _, t := range []reflect.Type{reflect.TypeFor[Hello](), reflect.TypeFor[Event](), reflect.TypeFor[Invocation](), reflect.TypeFor[PresenceChange](),
-		reflect.TypeFor[SessionNotice](), reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange](), reflect.TypeFor[AttemptChange](), reflect.TypeFor[DataChange]()} {
+		reflect.TypeFor[SessionNotice](), reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange](), reflect.TypeFor[AttemptChange](), reflect.TypeFor[DataChange](), reflect.TypeFor[TeamChange]()} {
 		messages = append(messages, o.Components.Schemas.Schema(t, true, ""))
 	}
 	o.Components.Schemas.Map()["SocketMessage"] = &huma.Schema{OneOf: messages, Description: "What arrives on the WebSocket, one JSON object per text message."}

@@ -150,6 +150,13 @@ type DataChange struct {
 	Data human.DataState `json:"data"`
 }
 
+// TeamChange tells operators on a WebSocket how this desk stands with its team, after each hello and whenever that changes. The last
+// one counts.
+type TeamChange struct {
+	Type string          `json:"type" enum:"team"`
+	Team human.TeamState `json:"team"`
+}
+
 // PresenceChange tells operators on a WebSocket that an agent waits, or no longer does. It is the state
 // of the moment, with no seq.
 type PresenceChange struct {
