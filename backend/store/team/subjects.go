@@ -71,12 +71,12 @@ func Desk(member string, n int) string {
 			fmt.Fprintf(&b, "_%02x", c)
 		}
 	}
-	return b.String() + "~" + strconv.Itoa(n)
+	return b.String() + "=" + strconv.Itoa(n)
 }
 
 // MemberOf is the member whose desk has this name.
 func MemberOf(desk string) (string, error) {
-	token, n, found := strings.Cut(desk, "~")
+	token, n, found := strings.Cut(desk, "=")
 	if _, err := strconv.ParseUint(n, 10, 16); !found || err != nil || token == "" {
 		return "", fmt.Errorf("%q names no desk", desk)
 	}
@@ -129,20 +129,19 @@ func (r Role) Permissions() (publish, subscribe []string) {
 		api + "CONSUMER.MSG.NEXT." + consumer, api + "CONSUMER.DELETE." + consumer, "$JS.ACK." + consumer + ".>", "$JS.FC.>",
 		api + "DIRECT.GET." + Stream, api + "DIRECT.GET." + Stream + ".>",
 	}
-	// Everybody reads who is in the team, who is there, and the snapshots.
-	for _, bucket := range []string{Members, Presence, Rules, Snapshots} {
-		kv := "KV_" + bucket
-		publish = append(publish, api+"STREAM.INFO."+kv, api+"DIRECT.GET."+kv+".>", api+"CONSUMER.CREATE."+kv+".>", api+"CONSUMER.DELETE."+kv+".>", api+"CONSUMER.MSG.NEXT."+kv+".>", api+"CONSUMER.INFO."+kv+".>")
+	// Everybody reads who is in the team, who is there, the snapshots and the files.
+	for _, s := range []string{"KV_" + Members, "KV_" + Presence, "KV_" + Rules, "KV_" + Snapshots, "OBJ_" + Files} {
+		publish = append(publish, api+"STREAM.INFO."+s, api+"DIRECT.GET."+s+".>", api+"CONSUMER.CREATE."+s+".>", api+"CONSUMER.DELETE."+s+".>", api+"CONSUMER.MSG.NEXT."+s+".>", api+"CONSUMER.INFO."+s+".>")
 	}
 	mine := func(c Class) string { return Subject("*", self, c) }
-	switch r {
-	case AgentRole:
-		return append(publish, mine(ByAgent), "$KV."+Presence+"."+self), subscribe
-	case OperatorRole:
-		return append(publish, mine(ByAgent), mine(ByOperator), "$KV."+Presence+"."+self), subscribe
-	case LeadRole:
-		return append(publish, mine(ByAgent), mine(ByOperator), "$KV."+Presence+"."+self, "$KV."+Members+".*", "$KV."+Rules+".*"), subscribe
-	case AuditorRole:
+	if r != AuditorRole {
+		publish = append(publish, mine(ByAgent), "$KV."+Presence+"."+self, "$O."+Files+".C.*", "$O."+Files+".M.*")
+	}
+	if r == OperatorRole || r == LeadRole {
+		publish = append(publish, mine(ByOperator))
+	}
+	if r == LeadRole {
+		publish = append(publish, "$KV."+Members+".*", "$KV."+Rules+".*")
 	}
 	return publish, subscribe
 }

@@ -1,0 +1,454 @@
+// Package hub is the server of a team: a NATS server with JetStream in this process, the keys of the team, and a web page on which
+// desks join and a person sees how the team stands. Several hubs form a cluster, in which every message is on three of them.
+//
+// What a desk may do is in its credentials, signed by the key of its role, and the NATS server enforces it. What the hub itself
+// remembers, such as invitations, is in a bucket that no desk may read.
+package hub
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
+	"deskbell/backend/store/team"
+)
+
+// maxPayload is the largest message, in bytes.
+const maxPayload = 8 << 20
+
+// Options are how a hub runs.
+type Options struct {
+	Dir     string   // its folder; only this user may read it
+	Team    string   // the team's name, needed at the first start
+	Addr    string   // where desks connect to NATS, as host:port
+	WebAddr string   // where desks join and people look, over HTTPS
+	Hosts   []string // names and addresses under which desks reach this hub; the first stands in links. Empty: the hosts of Addr and WebAddr
+
+	// A hub in a cluster has a name of its own, an address for the other hubs, and theirs.
+	ServerName, ClusterAddr string
+	Routes                  []string
+	Replicas                int // on how many hubs each message is; 0: 1, in a cluster 3
+
+	Log *slog.Logger     // nil: none
+	Now func() time.Time // nil: time.Now
+}
+
+// A Hub is an open hub.
+type Hub struct {
+	o        Options
+	keys     *keys
+	lock     *flock.Flock
+	server   *server.Server
+	resolver *server.MemAccResolver
+	web      net.Listener
+	ready    chan struct{}
+	office   *Office    // from ready on
+	system   *nats.Conn // from ready on: the servers' own account
+	sessions sessions
+}
+
+// Open takes the hub's folder, makes its keys at the first start, and starts the server. No desk can connect before Run.
+func Open(_ context.Context, o Options) (h *Hub, err error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	k, err := loadKeys(o.Dir, o.Team, o.Now())
+	if err != nil {
+		return nil, err
+	}
+	h = &Hub{o: o, keys: k, ready: make(chan struct{}), sessions: sessions{now: o.Now}}
+	if h.lock, err = takeLock(o.Dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Close())
+			h = nil
+		}
+	}()
+	cert, err := k.certificate(o.Hosts, o.Now())
+	if err != nil {
+		return nil, human.Wrap(human.Internal, err, "the hub's certificate cannot be made")
+	}
+	if h.web, err = tls.Listen("tcp", o.WebAddr, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13}); err != nil {
+		return nil, human.Wrap(human.Unavailable, err, "the hub cannot listen on %s: %v", o.WebAddr, err)
+	}
+	h.server, h.resolver, err = startServer(k, o, &cert)
+	return h, err
+}
+
+func takeLock(dir string) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
+	held, err := lock.TryLock()
+	if err == nil && !held {
+		err = errors.New("its lock is held")
+	}
+	if err != nil {
+		return nil, human.Wrap(human.Conflict, err, "a hub runs on %s already", dir)
+	}
+	return lock, nil
+}
+
+func (o *Options) complete() error {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	for _, addr := range []string{o.Addr, o.WebAddr} {
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			return human.Errorf(human.Invalid, "%q is no address with a port", addr)
+		}
+		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+			if len(o.Hosts) == 0 {
+				return human.Errorf(human.Invalid, "the hub listens on all addresses; say under which name desks reach it")
+			}
+		} else {
+			o.Hosts = append(o.Hosts, host)
+		}
+	}
+	if o.ClusterAddr == "" {
+		o.Replicas = max(o.Replicas, 1)
+		return nil
+	}
+	if o.ServerName == "" {
+		return human.Errorf(human.Invalid, "a hub in a cluster needs a name of its own")
+	}
+	if o.Replicas == 0 {
+		o.Replicas = 3
+	}
+	return nil
+}
+
+// startServer starts a NATS server that does not listen for desks yet. Without a certificate it never will.
+func startServer(k *keys, o Options, cert *tls.Certificate) (*server.Server, *server.MemAccResolver, error) {
+	operator, err := k.operatorClaims()
+	if err != nil {
+		return nil, nil, human.Wrap(human.Internal, err, "the hub's keys are damaged")
+	}
+	resolver := &server.MemAccResolver{}
+	if err := fill(resolver, k); err != nil {
+		return nil, nil, human.Wrap(human.Internal, err, "the hub's keys are damaged")
+	}
+	opts := &server.Options{
+		ServerName: o.ServerName, DontListen: true, NoSigs: true, MaxPayload: maxPayload,
+		JetStream: true, StoreDir: o.Dir, DisableJetStreamBanner: true,
+		// One hub alone has an acknowledged message on its disk; in a cluster it is on several hubs.
+		SyncAlways:       o.Replicas == 1,
+		TrustedOperators: []*jwt.OperatorClaims{operator}, SystemAccount: operator.SystemAccount, AccountResolver: resolver,
+	}
+	if cert != nil {
+		if opts.Host, opts.Port, err = hostPort(o.Addr); err != nil {
+			return nil, nil, err
+		}
+		opts.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*cert}, MinVersion: tls.VersionTLS13}
+		opts.TLSTimeout = 10
+	}
+	if o.ClusterAddr != "" {
+		if err := joinCluster(opts, k, o, *cert); err != nil {
+			return nil, nil, err
+		}
+	}
+	s, err := server.NewServer(opts)
+	if err != nil {
+		return nil, nil, human.Wrap(human.Internal, err, "the hub's server cannot start: %v", err)
+	}
+	s.SetLoggerV2(logger{o.Log}, false, false, false)
+	s.Start()
+	if !s.ReadyForConnections(30 * time.Second) {
+		s.Shutdown()
+		return nil, nil, human.Errorf(human.Unavailable, "the hub's server does not start; the log says why")
+	}
+	return s, resolver, nil
+}
+
+func fill(resolver *server.MemAccResolver, k *keys) error {
+	for seed, token := range map[string]func() (string, error){k.System: k.systemToken, k.Account: func() (string, error) { return k.accountToken(nil) }} {
+		subject, err := public(seed)
+		if err != nil {
+			return err
+		}
+		t, err := token()
+		if err != nil {
+			return err
+		}
+		if err := resolver.Store(subject, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinCluster lets the server talk to other hubs that have a certificate of the same CA.
+func joinCluster(opts *server.Options, k *keys, o Options, cert tls.Certificate) (err error) {
+	trusted, err := pool(k.CA)
+	if err != nil {
+		return err
+	}
+	opts.Cluster.Name, opts.Cluster.NoAdvertise = "deskbell", true
+	if opts.Cluster.Host, opts.Cluster.Port, err = hostPort(o.ClusterAddr); err != nil {
+		return err
+	}
+	opts.Cluster.TLSConfig = &tls.Config{
+		Certificates: []tls.Certificate{cert}, RootCAs: trusted, ClientCAs: trusted,
+		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
+	}
+	opts.Cluster.TLSTimeout = 10
+	for _, route := range o.Routes {
+		opts.Routes = append(opts.Routes, &url.URL{Scheme: "nats", Host: route})
+	}
+	return nil
+}
+
+// hostPort splits an address. Port 0 is any that is free, for which NATS has -1.
+func hostPort(addr string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err == nil {
+		port, err = strconv.Atoi(text)
+	}
+	if err != nil {
+		return "", 0, human.Errorf(human.Invalid, "%q is no address with a port", addr)
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return host, port, nil
+}
+
+// Ready is closed when desks can connect.
+func (h *Hub) Ready() <-chan struct{} { return h.ready }
+
+// URL is the address of the web page, without a slash at the end.
+func (h *Hub) URL() string { return "https://" + h.reached(h.web.Addr()) }
+
+// reached is a listener's address as desks know it.
+func (h *Hub) reached(addr net.Addr) string {
+	_, port, _ := net.SplitHostPort(addr.String())
+	return net.JoinHostPort(h.o.Hosts[0], port)
+}
+
+// Office is the hub's, once it is ready. It ends with the hub.
+func (h *Hub) Office() *Office { return h.office }
+
+// Run serves desks until ctx ends. In a cluster it waits for enough other hubs.
+func (h *Hub) Run(ctx context.Context) (err error) {
+	web := &http.Server{Handler: h.handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(h.o.Log.Handler(), slog.LevelDebug)}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = web.Serve(h.web) })
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		err = errors.Join(err, web.Shutdown(last))
+		serving.Wait()
+	}()
+	office, err := newOffice(ctx, h.server, h.keys, h.o)
+	if err != nil {
+		return orderly(ctx, err)
+	}
+	defer office.nc.Close()
+	if h.system, err = inProcess(h.server, h.keys.System); err != nil {
+		return err
+	}
+	defer h.system.Close()
+	desks, err := office.kv.Watch(ctx, deskPrefix+">")
+	if err != nil {
+		return orderly(ctx, err)
+	}
+	revoked := map[string]bool{}
+	seen := time.NewTicker(time.Minute)
+	defer seen.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-seen.C:
+			h.noteSeen(ctx)
+		case entry, open := <-desks.Updates():
+			if !open {
+				return orderly(ctx, human.Errorf(human.Internal, "the hub lost its own server"))
+			}
+			if entry == nil {
+				// All desks are known, and so is who was removed.
+				if err := h.revoke(revoked); err != nil {
+					return err
+				}
+				h.office = office
+				if err := h.listen(ctx); err != nil {
+					return err
+				}
+				close(h.ready)
+				continue
+			}
+			var d Desk
+			if err := json.Unmarshal(entry.Value(), &d); err != nil {
+				h.o.Log.Error("a desk's entry is damaged", "key", entry.Key(), "err", err)
+				continue
+			}
+			if d.Removed != nil && !revoked[d.Key] {
+				revoked[d.Key] = true
+				if h.office != nil {
+					err = h.revoke(revoked)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// orderly is nil where an error is only that of an end that was asked for.
+func orderly(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// revoke has the server end the connections of removed desks, and take no new ones.
+func (h *Hub) revoke(removed map[string]bool) error {
+	all := make([]string, 0, len(removed))
+	for key := range removed {
+		all = append(all, key)
+	}
+	token, err := h.keys.accountToken(all)
+	if err != nil {
+		return err
+	}
+	claims, err := jwt.DecodeAccountClaims(token)
+	if err != nil {
+		return err
+	}
+	if err := h.resolver.Store(claims.Subject, token); err != nil {
+		return err
+	}
+	account, err := h.server.LookupAccount(claims.Subject)
+	if err != nil {
+		return err
+	}
+	h.server.UpdateAccountClaims(account, claims)
+	return nil
+}
+
+// listen lets desks in, and notes for them and for the hub's commands where.
+func (h *Hub) listen(ctx context.Context) error {
+	h.server.AcceptLoop(make(chan struct{}))
+	addr := h.server.Addr()
+	if addr == nil {
+		return human.Errorf(human.Unavailable, "the hub cannot listen on %s; the log says why", h.o.Addr)
+	}
+	node := address{NATS: "tls://" + h.reached(addr), Web: h.URL(), Local: addr.String(), Clustered: h.o.ClusterAddr != ""}
+	raw, err := json.Marshal(node)
+	if err == nil {
+		_, err = disk.Replace(filepath.Join(h.o.Dir, addressFile), bytes.NewReader(raw), 0o600)
+	}
+	if err == nil {
+		_, err = h.office.kv.Put(ctx, nodePrefix+h.node(), raw)
+	}
+	h.office.web = node.Web
+	return err
+}
+
+// node is this server's name among the hubs, the same after a restart.
+func (h *Hub) node() string {
+	if h.o.ServerName == "" {
+		return "hub"
+	}
+	return keyOf(h.o.ServerName)
+}
+
+// Close stops the server. It is called after Run.
+func (h *Hub) Close() error {
+	var err error
+	if h.web != nil {
+		if e := h.web.Close(); !errors.Is(e, net.ErrClosed) {
+			err = e
+		}
+	}
+	if h.server != nil {
+		h.server.Shutdown()
+		h.server.WaitForShutdown()
+	}
+	return errors.Join(err, h.lock.Unlock())
+}
+
+// An address is where a hub is reached: by desks, by browsers, and from this machine.
+type address struct {
+	NATS, Web, Local string
+	Clustered        bool
+}
+
+func readAddress(dir string) (a address, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, addressFile))
+	if err == nil {
+		err = json.Unmarshal(raw, &a)
+	}
+	if err != nil {
+		return a, human.Wrap(human.Unavailable, err, "the hub has not run yet; start it with `deskbell hub`")
+	}
+	return a, nil
+}
+
+// inProcess connects to an account of the server in this process.
+func inProcess(s *server.Server, account string) (*nats.Conn, error) {
+	token, seed, err := ownToken(account)
+	if err != nil {
+		return nil, err
+	}
+	return nats.Connect("", nats.InProcessServer(s), nats.UserJWTAndSeed(token, seed), nats.MaxReconnects(-1))
+}
+
+// makeStreams makes or updates all that a team shares, and the hub's own bucket.
+func makeStreams(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.KeyValue, error) {
+	if _, err := js.CreateOrUpdateStream(ctx, team.Config(replicas)); err != nil {
+		return nil, err
+	}
+	for _, bucket := range []jetstream.KeyValueConfig{
+		{Bucket: team.Members}, {Bucket: team.Rules}, {Bucket: team.Snapshots, Compression: true},
+		{Bucket: team.Presence, Storage: jetstream.MemoryStorage, TTL: 30 * time.Second},
+	} {
+		bucket.Replicas = replicas
+		if _, err := js.CreateOrUpdateKeyValue(ctx, bucket); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: team.Files, Replicas: replicas}); err != nil {
+		return nil, err
+	}
+	return js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: ownBucket, Replicas: replicas})
+}
+
+// A logger writes what the NATS server says into the hub's log.
+type logger struct{ log *slog.Logger }
+
+func (l logger) Noticef(format string, v ...any) { l.debug(format, v) }
+func (l logger) Debugf(format string, v ...any)  { l.debug(format, v) }
+func (l logger) Tracef(format string, v ...any)  { l.debug(format, v) }
+func (l logger) Warnf(format string, v ...any)   { l.log.Warn(said(format, v)) }
+func (l logger) Errorf(format string, v ...any)  { l.log.Error(said(format, v)) }
+func (l logger) Fatalf(format string, v ...any)  { l.log.Error(said(format, v)) }
+func (l logger) debug(format string, v []any)    { l.log.Debug(said(format, v)) }
+
+func said(format string, v []any) string { return "nats: " + fmt.Sprintf(format, v...) }
