@@ -91,6 +91,7 @@ type App struct {
 	sources     record.Deps
 
 	queue     *queue.Queue
+	team      *membership
 	recorder  *record.Recorder // nil when recording is switched off
 	terminals *term.Service
 	library   *library.Library
@@ -153,6 +154,9 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 		a.log.Warn("the data folder holds a symbolic link; what it leads to may be read and changed by others", "link", link)
 	}
 	if err = a.openStore(ctx); err != nil {
+		return nil, err
+	}
+	if err = a.openTeam(); err != nil {
 		return nil, err
 	}
 	if err = a.openQueue(ctx); err != nil {
@@ -311,6 +315,7 @@ func (a *App) jobs() map[string]func(context.Context) error {
 			return nil
 		},
 	}
+	a.team.jobs(jobs)
 	jobs["terminals"] = a.terminals.Run
 	jobs["terminals of operations"] = func(ctx context.Context) error { return a.terminals.EndWith(ctx, a.follow(ctx)) }
 	if a.recorder != nil {

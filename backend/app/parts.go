@@ -115,9 +115,7 @@ func (a *App) openQueue(ctx context.Context) error {
 	o.Summarize = func(op human.Operation, answer human.Answer) string { return a.summaries.Line(op, answer) }
 	o.UndoTime = func() time.Duration { return time.Duration(a.now().Human.UndoSeconds) * time.Second }
 	o.Log = a.log
-	o.Receipts = &receipt.Maker{Key: a.receiptKeys.Current, Keys: a.receiptKeys.List, Passkey: func(ctx context.Context, by human.Actor, id string) (receipt.KeyEntry, error) {
-		return a.stepUp.PublicKey(ctx, by, id)
-	}}
+	o.Receipts = a.receipts()
 	a.attachments = attachments.New(a.Dir, attachments.Options{
 		Now: time.Now, Quota: func() int64 { return int64(a.now().Limits.AttachmentsMegabytes) * 1e6 },
 		Mask: func(text string) (string, int) {
@@ -129,7 +127,7 @@ func (a *App) openQueue(ctx context.Context) error {
 		},
 	})
 	o.Files = a.attachments
-	a.queue = queue.New(a.store, a.store, o)
+	a.queue = queue.New(a.team.queueJournal(), a.store, o)
 	if err := a.queue.Load(ctx); err != nil {
 		return err
 	}
@@ -137,6 +135,13 @@ func (a *App) openQueue(ctx context.Context) error {
 	a.casts = casts.New(a.Dir)
 	a.library = library.New(library.Deps{Store: a.store.Recordings(), Pictures: a.pictures, Casts: a.casts, Operations: a.queue, Files: a.queue, Encode: pictures.Encode})
 	return nil
+}
+
+// receipts makes receipts, and seals, with the keys of this data folder.
+func (a *App) receipts() *receipt.Maker {
+	return &receipt.Maker{Key: a.receiptKeys.Current, Keys: a.receiptKeys.List, Passkey: func(ctx context.Context, by human.Actor, id string) (receipt.KeyEntry, error) {
+		return a.stepUp.PublicKey(ctx, by, id)
+	}}
 }
 
 // openRecorder makes the recorder from what this system has. It records nothing before a caller starts it.
@@ -391,7 +396,7 @@ func (a *App) openAPI() (err error) {
 	a.audits = &receipt.Watch{Audit: audit, Now: time.Now, Log: a.log}
 	d := api.Deps{
 		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp, Outbox: a.outbox, Retention: a.retention, Archives: a.archivesIn, Views: views.New(a.Dir, newID),
-		Callers: a.callers, Clients: a.clients, Changes: workspace.Changes{}, Host: a.host, Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits, Data: a.store,
+		Callers: a.callers, Clients: a.clients, Changes: workspace.Changes{}, Host: a.host, Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits, Data: a.store, Team: a.team,
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
 			p := Program(a.Version, a.Built, nil)
 			p.Audit = func(ctx context.Context, _ string) (receipt.Audit, error) { return audit(ctx) } // of the journal that is open: it knows its end

@@ -53,6 +53,7 @@ type ServerKey struct {
 	MadeAt    time.Time  `json:"made_at"`
 	RetiredAt *time.Time `json:"retired_at,omitempty" doc:"Once another key took its place."`
 	After     string     `json:"after,omitempty" doc:"The key whose place it took; absent of the first."`
+	Approver  string     `json:"approver_id,omitempty" doc:"Of another desk of the team: whose answers it signs, and no one else's."`
 	Signature string     `json:"signature,omitempty" doc:"By the key whose place it took, over the SHA-256 of the canonical JSON of after, id, made_at and public_key."`
 }
 
@@ -95,10 +96,26 @@ func (t Trust) Succeed(keys []ServerKey) Trust {
 	return t
 }
 
-// TrustIn trusts what a server's keys signed.
+// KeysOf are the keys of another desk, for what they can be trusted: the answers of the member whose desk it is.
+func KeysOf(member string, keys []ServerKey) []ServerKey {
+	var good []ServerKey
+	for _, k := range keys {
+		public, err := parsePublic(k.PublicKey)
+		if edKey, isEd := public.(ed25519.PublicKey); err == nil && isEd && KeyID(edKey) == k.ID {
+			good = append(good, ServerKey{ID: k.ID, PublicKey: k.PublicKey, MadeAt: k.MadeAt, RetiredAt: k.RetiredAt, Approver: operatorID(member)})
+		}
+	}
+	return good
+}
+
+// TrustIn trusts what a server's keys signed, and those of other desks as far as they count.
 func TrustIn(keys []ServerKey) Trust {
 	t := Trust{LogKeys: map[string]string{}, ApproverKeys: map[string]KeyEntry{}}
 	for _, k := range keys {
+		if k.Approver != "" {
+			t.ApproverKeys[k.ID] = KeyEntry{ApproverID: k.Approver, KeyClass: classServer, PublicKey: k.PublicKey}
+			continue
+		}
 		t.LogKeys[k.ID] = k.PublicKey
 		if t.Since.IsZero() || k.MadeAt.Before(t.Since) {
 			t.Since = k.MadeAt

@@ -253,10 +253,18 @@ func (v *verifying) attested() {
 		}
 		delete(raw, "signature")
 		signed, err := canonical(raw)
-		if err == nil && checkEd25519(v.LogKeys[p.LogKeyID], hashOf(signed), p.Signature) == nil && p.Key.KeyClass == classPasskey {
+		if err == nil && checkEd25519(v.vouches(p), hashOf(signed), p.Signature) == nil && p.Key.KeyClass == classPasskey {
 			v.proofs[p.ApproverKeyID] = p.Key
 		}
 	}
+}
+
+// vouches is the public key that may say whose a passkey is: a server's, or that of the operator's own desk.
+func (v *verifying) vouches(p KeyProof) string {
+	if entry, is := v.ApproverKeys[p.LogKeyID]; is && entry.ApproverID == p.Key.ApproverID && entry.KeyClass == classServer {
+		return entry.PublicKey
+	}
+	return v.LogKeys[p.LogKeyID]
 }
 
 // key is the key that a signoff names, where it is trusted to sign for approver.

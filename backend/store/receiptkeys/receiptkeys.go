@@ -37,8 +37,9 @@ type Keys struct {
 
 // content is the file.
 type content struct {
-	Private string              `json:"private_key"` // PKCS #8 in PEM, as other programs read it
-	Keys    []receipt.ServerKey `json:"keys"`        // the newest last: that of the private key
+	Private string              `json:"private_key"`      // PKCS #8 in PEM, as other programs read it
+	Keys    []receipt.ServerKey `json:"keys"`             // the newest last: that of the private key
+	Others  []receipt.ServerKey `json:"others,omitempty"` // of the other desks of the team
 }
 
 // Open reads the keys of a data folder, and makes the first where there is none. An Unavailable error where the file is damaged
@@ -61,8 +62,11 @@ func Public(dir string) ([]receipt.ServerKey, error) {
 	if err := k.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, human.Wrap(human.Unavailable, err, "the keys of receipts in %s cannot be read: %v", k.path, err)
 	}
-	return k.content.Keys, nil
+	return k.content.all(), nil
 }
+
+// all are the keys of others, and then the own.
+func (c content) all() []receipt.ServerKey { return slices.Concat(c.Others, c.Keys) }
 
 func (k *Keys) read() error {
 	raw, err := os.ReadFile(k.path)
@@ -114,8 +118,17 @@ func (k *Keys) make() error {
 	}
 	c := content{
 		Private: string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
-		Keys:    append(keys, entry),
+		Keys:    append(keys, entry), Others: k.content.Others,
 	}
+	if err := k.write(c); err != nil {
+		return err
+	}
+	k.current = made
+	return nil
+}
+
+// write replaces the file.
+func (k *Keys) write(c content) error {
 	raw, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return err
@@ -123,8 +136,31 @@ func (k *Keys) make() error {
 	if _, err := disk.Replace(k.path, bytes.NewReader(append(raw, '\n')), 0o600); err != nil {
 		return err
 	}
-	k.content, k.current = c, made
+	k.content = c
 	return nil
+}
+
+// Learn keeps keys of another desk, see receipt.KeysOf. What it had before stays good: it signed with it.
+func (k *Keys) Learn(keys []receipt.ServerKey) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.content
+	for _, key := range keys {
+		if !slices.ContainsFunc(c.all(), func(known receipt.ServerKey) bool { return known.ID == key.ID }) {
+			c.Others = append(slices.Clip(c.Others), key)
+		}
+	}
+	if len(c.Others) == len(k.content.Others) {
+		return nil
+	}
+	return k.write(c)
+}
+
+// Own is every key of this server there ever was, the newest last.
+func (k *Keys) Own() []receipt.ServerKey {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.content.Keys)
 }
 
 // Current is the key that signs now.
@@ -134,11 +170,11 @@ func (k *Keys) Current() *receipt.Key {
 	return k.current
 }
 
-// List is every key there ever was, the newest last.
+// List is every key there ever was: those of the other desks of the team, and then the own, the newest last.
 func (k *Keys) List() []receipt.ServerKey {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Clone(k.content.Keys)
+	return k.content.all()
 }
 
 // Rotate makes another key, which signs from now on, and returns it. What the one before signed stays good.

@@ -16,16 +16,20 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/receipt"
 	"deskbell/backend/queue/replica"
 )
 
 // Options are what a Journal is made with.
 type Options struct {
-	Desk     string                     // this desk's name, see Desk
-	Connect  func() (*nats.Conn, error) // makes a connection that connects again by itself; Settings are to be among its options
-	Patience time.Duration              // how long an append waits for the team's server; 0 is 5 s
-	Log      *slog.Logger               // nil is none
-	Now      func() time.Time           // nil is time.Now
+	Role     Role                            // what this desk may do; empty: everything that an operator's may
+	Desk     string                          // this desk's name, see Desk
+	Connect  func() (*nats.Conn, error)      // makes a connection that connects again by itself; Settings are to be among its options
+	Patience time.Duration                   // how long an append waits for the team's server; 0 is 5 s
+	Keys     func() []receipt.ServerKey      // with which this desk signs receipts; nil: nothing is told, and nothing learned
+	Learn    func([]receipt.ServerKey) error // keeps the keys of another desk
+	Log      *slog.Logger                    // nil is none
+	Now      func() time.Time                // nil is time.Now
 }
 
 // Settings are what a Journal needs of its connection: nothing is kept back while there is none, so that an append knows.
@@ -123,6 +127,9 @@ func (j *Journal) Append(ctx context.Context, id human.OperationID, expected uin
 		return 0, human.Errorf(human.Invalid, "an append needs an operation's id and at least one event")
 	}
 	class := classOf(events)
+	if err := j.o.Role.publishes(class); err != nil {
+		return 0, err
+	}
 	for _, e := range events {
 		if err := may(e, j.member, class); err != nil {
 			return 0, err

@@ -48,7 +48,7 @@ func (j *Journal) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		j.o.Log.Warn("this desk is offline", "reason", err)
+		j.o.Log.Info("this desk is offline", "reason", err)
 		j.fail(err)
 		pause := time.NewTimer(time.Second)
 		select {
@@ -72,6 +72,11 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 	j.mu.Lock()
 	j.place = place
 	j.mu.Unlock()
+	known, err := j.exchangeKeys(ctx, js) // before any answer that they sign
+	if err != nil {
+		return err
+	}
+	defer known()
 	messages, last, err := j.consume(ctx, js, place)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 const (
 	Stream    = "OPERATIONS" // the journal
 	Members   = "members"    // key-value: what the team knows of each member
+	Keys      = "keys"       // key-value: the public keys with which each desk signs receipts
 	Presence  = "presence"   // key-value, in memory: which desks are connected
 	Rules     = "rules"      // key-value: who is asked first
 	Snapshots = "snapshots"  // key-value: operations that ended long ago, one value each
@@ -113,6 +114,17 @@ const (
 // Roles are all of them.
 var Roles = []Role{AgentRole, OperatorRole, LeadRole, AuditorRole}
 
+// publishes says why a desk of this role publishes no messages of a class.
+func (r Role) publishes(c Class) error {
+	switch {
+	case r == AuditorRole:
+		return human.Errorf(human.Denied, "this desk is an auditor's: it reads what its team does, and changes nothing")
+	case r == AgentRole && c == ByOperator:
+		return human.Errorf(human.Denied, "only agents work at this desk; answer at your own")
+	}
+	return nil
+}
+
 // self stands in a permission for the desk's own name: the server puts it there from the desk's signed credentials.
 const self = "{{name()}}"
 
@@ -130,12 +142,12 @@ func (r Role) Permissions() (publish, subscribe []string) {
 		api + "DIRECT.GET." + Stream, api + "DIRECT.GET." + Stream + ".>",
 	}
 	// Everybody reads who is in the team, who is there, the snapshots and the files.
-	for _, s := range []string{"KV_" + Members, "KV_" + Presence, "KV_" + Rules, "KV_" + Snapshots, "OBJ_" + Files} {
+	for _, s := range []string{"KV_" + Members, "KV_" + Keys, "KV_" + Presence, "KV_" + Rules, "KV_" + Snapshots, "OBJ_" + Files} {
 		publish = append(publish, api+"STREAM.INFO."+s, api+"DIRECT.GET."+s+".>", api+"CONSUMER.CREATE."+s+".>", api+"CONSUMER.DELETE."+s+".>", api+"CONSUMER.MSG.NEXT."+s+".>", api+"CONSUMER.INFO."+s+".>")
 	}
 	mine := func(c Class) string { return Subject("*", self, c) }
 	if r != AuditorRole {
-		publish = append(publish, mine(ByAgent), "$KV."+Presence+"."+self, "$O."+Files+".C.*", "$O."+Files+".M.*")
+		publish = append(publish, mine(ByAgent), "$KV."+Presence+"."+self, "$KV."+Keys+"."+self, "$O."+Files+".C.*", "$O."+Files+".M.*")
 	}
 	if r == OperatorRole || r == LeadRole {
 		publish = append(publish, mine(ByOperator))

@@ -160,6 +160,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/human/delete", nil, text(`{"operations":["op_1"]}`), 401, 403, 403, 200},
 		{"GET /api/data", nil, nil, 401, 403, 403, 200},
 		{"POST /api/data/noted", nil, nil, 401, 403, 403, 200},
+		{"GET /api/team", nil, nil, 401, 403, 403, 200},
+		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 400},
 		{"GET /api/archives", nil, nil, 401, 403, 403, 200},
 		{"POST /api/archives", nil, nil, 401, 403, 403, 200},
 		{"GET /api/archives/{id}", text("/api/archives/none"), nil, 401, 403, 403, 404},

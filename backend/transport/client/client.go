@@ -414,6 +414,18 @@ func (c *Client) NewCode(ctx context.Context, operator string) (code, console st
 	return answer.Code, answer.Console, err
 }
 
+// JoinTeam makes the server's desk one of the team that a one-time link is for.
+func (c *Client) JoinTeam(ctx context.Context, link string) (state human.TeamState, err error) {
+	_, err = c.call(ctx, http.MethodPost, "/api/team/join", map[string]string{"link": link}, &state)
+	return state, err
+}
+
+// Team is how the server's desk stands with its team.
+func (c *Client) Team(ctx context.Context) (state human.TeamState, err error) {
+	_, err = c.call(ctx, http.MethodGet, "/api/team", nil, &state)
+	return state, err
+}
+
 // AddAgent makes a key for an agent. Only this call returns it.
 func (c *Client) AddAgent(ctx context.Context, name string) (key string, err error) {
 	var answer struct{ Key string }

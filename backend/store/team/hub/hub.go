@@ -249,6 +249,9 @@ func (h *Hub) reached(addr net.Addr) string {
 	return net.JoinHostPort(h.o.Hosts[0], port)
 }
 
+// Addrs are the addresses of NATS and of the web, as host:port.
+func (h *Hub) Addrs() (nats, web string) { return h.server.Addr().String(), h.web.Addr().String() }
+
 // Office is the hub's, once it is ready. It ends with the hub.
 func (h *Hub) Office() *Office { return h.office }
 
@@ -426,7 +429,7 @@ func makeStreams(ctx context.Context, js jetstream.JetStream, replicas int) (jet
 		return nil, err
 	}
 	for _, bucket := range []jetstream.KeyValueConfig{
-		{Bucket: team.Members}, {Bucket: team.Rules}, {Bucket: team.Snapshots, Compression: true},
+		{Bucket: team.Members}, {Bucket: team.Keys}, {Bucket: team.Rules}, {Bucket: team.Snapshots, Compression: true},
 		{Bucket: team.Presence, Storage: jetstream.MemoryStorage, TTL: 30 * time.Second},
 	} {
 		bucket.Replicas = replicas

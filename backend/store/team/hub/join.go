@@ -56,6 +56,14 @@ type Credentials struct {
 	Seed    string `json:"seed"`     // the private half of the desk's key
 	CA      string `json:"ca"`       // the hub's, in PEM
 	TeamKey []byte `json:"team_key"` // 32 bytes, by which recordings and files are encrypted
+	Seal    string `json:"seal"`     // of Text, by whoever keeps them
+}
+
+// Text is everything but the seal.
+func (c Credentials) Text() []byte {
+	c.Seal = ""
+	text, _ := json.Marshal(c) // strings and bytes always can be
+	return text
 }
 
 // Join makes this a desk of the team that a link is for. member may be empty; otherwise the link has to be for them. The key is made

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+	"deskbell/backend/store/team"
+	"deskbell/backend/store/team/hub"
+)
+
+// A membership is what this desk has of the team it is in, if any.
+type membership struct {
+	app *App
+
+	credentials hub.Credentials
+	journal     *team.Journal // nil: in no team
+
+	mu      sync.Mutex
+	joined  human.TeamState // since the start, to count from the next one
+	changed chan struct{}
+}
+
+// openTeam puts the team's journal over the database, where this desk is in a team. Credentials that this Deskbell did not write count
+// for nothing: another program, such as an agent, could make this a desk of a team of its own, and answer itself there.
+func (a *App) openTeam() error {
+	a.team = &membership{app: a, changed: make(chan struct{})}
+	c, err := hub.Load(a.Dir)
+	if human.KindOf(err) == human.NotFound {
+		return nil
+	}
+	if err == nil {
+		err = a.receipts().CheckSeal(teamSeal, c.Text(), c.Seal)
+	}
+	if err != nil {
+		a.log.Error("this desk is not connected to a team, because its credentials are not those that Deskbell wrote", "err", err)
+		return nil
+	}
+	a.team.credentials = c
+	a.settings.Operator.Name = c.Member
+	a.team.journal, err = team.New(a.store, team.Options{
+		Desk: c.Desk, Role: c.Role, Log: a.log, Connect: func() (*nats.Conn, error) { return c.Connect(team.Settings(c.Desk)...) },
+		Keys: a.receiptKeys.Own, Learn: a.receiptKeys.Learn,
+	})
+	return err
+}
+
+// teamSeal is what the seal of the credentials is for.
+const teamSeal = "deskbell: the credentials of a desk of a team"
+
+// queueJournal is what the queue appends to.
+func (m *membership) queueJournal() queue.Journal {
+	if m.journal == nil {
+		return m.app.store
+	}
+	return m.journal
+}
+
+// jobs are what runs while the desk is in a team.
+func (m *membership) jobs(jobs map[string]func(context.Context) error) {
+	if m.journal == nil {
+		return
+	}
+	jobs["team"] = m.journal.Run
+	jobs["requests of the team"] = m.app.queue.Learn
+}
+
+// mostWaiting is how many waiting requests are counted.
+const mostWaiting = 1000
+
+// State implements api.Team.
+func (m *membership) State() (human.TeamState, <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.journal == nil || m.joined.Restart {
+		return m.joined, m.changed
+	}
+	s, changed := m.journal.Status()
+	c := m.credentials
+	now := human.TeamState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Online: s.Online, Since: s.Since, Problem: s.Problem, Behind: s.Behind}
+	if !s.Online {
+		waiting, err := m.app.store.Waiting(context.Background(), mostWaiting)
+		if err != nil {
+			m.app.log.Error("what waits for the team cannot be counted", "err", err)
+		}
+		now.Waiting = len(waiting)
+	}
+	return now, changed
+}
+
+// Join implements api.Team.
+func (m *membership) Join(ctx context.Context, by human.Actor, link string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.journal != nil || m.joined.Restart {
+		return human.Errorf(human.Conflict, "this desk is in the team %s; it can be in one only", m.credentials.Team)
+	}
+	c, err := hub.Join(ctx, link, "")
+	if err != nil {
+		return err
+	}
+	c.Seal = m.app.receipts().SealText(teamSeal, c.Text())
+	if err := c.Save(m.app.Dir); err != nil {
+		return err
+	}
+	m.app.log.Info("this desk joined a team, from the next start on", "team", c.Team, "member", c.Member, "by", by.Name)
+	m.credentials = c
+	m.joined = human.TeamState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Restart: true}
+	close(m.changed)
+	m.changed = make(chan struct{})
+	return nil
+}

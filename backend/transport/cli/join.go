@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
+)
+
+func (s *shell) joinCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "join LINK",
+		Short: "Join a team by a one-time link",
+		Long: "Join a team by the one-time link that its lead sent you. From the next start on, your agents' requests are in the queue of the\n" +
+			"team, and you see and answer those of others. Deskbell has to run.",
+		Args: cobra.ExactArgs(1),
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			state, err := operator.JoinTeam(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(state)
+			}
+			s.printf("This desk is in the team %s as %s (%s). Start Deskbell again to connect.\n", visible(state.Team), visible(state.Member), visible(state.Role))
+			return nil
+		}),
+	}
+	return s.operatorFlags(c, "print how the desk stands as one line of JSON")
+}
+
+func (s *shell) teamCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "team",
+		Short: "Say how this desk stands with its team",
+		Args:  cobra.NoArgs,
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			state, err := operator.Team(ctx)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(state)
+			}
+			s.printf("%s\n", teamLine(state, time.Now()))
+			return nil
+		}),
+	}
+	return s.operatorFlags(c, "print it as one line of JSON")
+}
+
+// teamLine says in words how a desk stands with its team.
+func teamLine(t human.TeamState, now time.Time) string {
+	who := fmt.Sprintf("%s (%s) of the team %s", visible(t.Member), visible(t.Role), visible(t.Team))
+	switch {
+	case t.Team == "":
+		return "This desk is in no team."
+	case t.Restart:
+		return who + ", once Deskbell is started again"
+	case t.Online:
+		return who + ", connected for " + span(now.Sub(t.Since))
+	}
+	line := fmt.Sprintf("%s, offline for %s: %s", who, span(now.Sub(t.Since)), visible(t.Problem))
+	if t.Behind > 0 {
+		line += fmt.Sprintf("; %d changes are not here yet", t.Behind)
+	}
+	if t.Waiting > 0 {
+		line += fmt.Sprintf("; %d requests wait here until then", t.Waiting)
+	}
+	return line
+}
