@@ -89,7 +89,7 @@ func TestATeamAnswers(t *testing.T) {
 	ended := ann.during(t, []string{"ring", "--type", "approve", "--details", `{"action":"make  deploy <b>","risk_level":"low"}`, "Deploy?"}, func(op human.Operation) {
 		rung = op
 		there := mei.rung(t)
-		if there.ID != op.ID || there.AgentID != "bot@"+team.Desk("Ann", 1) || there.Digest != op.Digest {
+		if there.ID != op.ID || there.AgentID != "bot@Ann" || there.Digest != op.Digest {
 			t.Errorf("the request is there as %+v", there)
 		}
 		mei.boss.good(t, "POST", "/api/human/claim", map[string]any{"operation_id": op.ID}, nil)

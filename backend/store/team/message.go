@@ -3,6 +3,7 @@ package team
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/replica"
@@ -92,13 +93,26 @@ func decode(me, subject string, place uint64, payload []byte) (replica.Message, 
 // from is an event as a desk sees it that is not the one it comes from.
 func from(desk string, e human.Event) human.Event {
 	e.Desk = desk
+	at := "@" + shown(desk)
 	if e.By.Role == human.Agent {
-		e.By.Name += "@" + desk
+		e.By.Name += at
 	}
 	if e.Request != nil {
-		e.Request.AgentID += "@" + desk
+		e.Request.AgentID += at
 	}
 	return e
+}
+
+// shown is a desk's name as people read it: its member's, with the number of a second desk. No two desks share one.
+func shown(desk string) string {
+	member, err := MemberOf(desk)
+	if err != nil || strings.Contains(member, "=") {
+		return desk
+	}
+	if _, n, _ := strings.Cut(desk, "="); n != "1" {
+		return member + "=" + n
+	}
+	return member
 }
 
 // may says why a member's desk cannot publish an event in a message of a class.

@@ -2973,6 +2973,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How this desk stands with its team: is it connected, what waits?
+         * @description For: operator.
+         */
+        get: operations["getTeam"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/team/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join a team by a one-time link, from the next start on
+         * @description For: operator.
+         */
+        post: operations["joinTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/views": {
         parameters: {
             query?: never;
@@ -5414,6 +5454,9 @@ export interface components {
              */
             timeout?: number;
         };
+        JoinRequest: {
+            link: string;
+        };
         JudgedFile: {
             path: string;
             /** @description Of its bytes, where they were read. */
@@ -5531,6 +5574,8 @@ export interface components {
             decision?: "approve" | "deny";
             /** @description In place of an answer: why the operator declines. */
             declined?: string;
+            /** @description In a team: the desk that sends it; absent for this one. */
+            desk?: string;
             /** @description What came of the work. */
             execution_result?: string;
             /** @description Where the values of fields came from, by the field's name; absent for what was only typed. */
@@ -5755,6 +5800,8 @@ export interface components {
             delivered_at?: string;
             deliveries?: components["schemas"]["Delivery"][];
             description: string;
+            /** @description In a team: the desk that its agent works at; absent for this one. */
+            desk?: string;
             details?: {
                 [key: string]: unknown;
             };
@@ -6948,6 +6995,8 @@ export interface components {
         ServerKey: {
             /** @description The key whose place it took; absent of the first. */
             after?: string;
+            /** @description Of another desk of the team: whose answers it signs, and no one else's. */
+            approver_id?: string;
             id: string;
             /** Format: date-time */
             made_at: string;
@@ -7136,7 +7185,7 @@ export interface components {
             until: string | null;
         };
         /** @description What arrives on the WebSocket, one JSON object per text message. */
-        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"] | components["schemas"]["DataChange"];
+        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"] | components["schemas"]["DataChange"] | components["schemas"]["TeamChange"];
         SourceState: {
             /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, waiting, declined, unsupported, no_browser. */
             code?: string;
@@ -7531,6 +7580,42 @@ export interface components {
              * @description How many tasks change something.
              */
             writes: number;
+        };
+        TeamChange: {
+            team: components["schemas"]["TeamState"];
+            /** @enum {string} */
+            type: "team";
+        };
+        TeamState: {
+            /**
+             * Format: int64
+             * @description How many changes of the team are not here yet.
+             */
+            behind?: number;
+            /** @description The desk's name in the team. */
+            desk?: string;
+            /** @description Whose desk it is. */
+            member?: string;
+            /** @description Connected to the team, and nothing waits here. */
+            online: boolean;
+            /** @description Why it is not online. */
+            problem?: string;
+            /** @description It was joined since Deskbell started, and counts from the next start. */
+            restart?: boolean;
+            /** @enum {string} */
+            role?: "agent" | "operator" | "lead" | "auditor";
+            /**
+             * Format: date-time
+             * @description Since when it is online, or is not.
+             */
+            since?: string;
+            /** @description Absent: this desk is in no team. */
+            team?: string;
+            /**
+             * Format: int64
+             * @description How many requests are stored here only, and are given to the team once it is online; at most 1000 are counted.
+             */
+            waiting?: number;
         };
         TerminalCommand: {
             /** Format: int64 */
@@ -13698,6 +13783,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    joinTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamState"];
+                };
             };
             /** @description An error; nothing was changed. */
             default: {

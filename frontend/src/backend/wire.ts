@@ -24,6 +24,7 @@ export type Removal = Schemas['Removal'];
 export type Archive = Schemas['Archive'];
 export type ArchiveState = Schemas['ArchiveState'];
 export type DataState = Schemas['DataState'];
+export type TeamState = Schemas['TeamState'];
 export type ArchiveDifference = Schemas['ArchiveDifference'];
 export type Attachment = Schemas['Attachment'];
 export type StepResult = Schemas['StepResult'];

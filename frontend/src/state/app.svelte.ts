@@ -7,7 +7,7 @@ import { LiveChannel } from '../backend/socket';
 import { backoff } from '../lib/backoff';
 import { isEmpty } from '../lib/answer';
 import { rings } from '../lib/life';
-import type { DataState, Operation } from '../lib/wire';
+import type { DataState, Operation, TeamState } from '../lib/wire';
 import { Answering } from './answering.svelte';
 import { Attempts } from './attempts.svelte';
 import { Commands } from './commands.svelte';
@@ -60,6 +60,8 @@ export class AppState {
   expired = $state(false);
   /** How the data stands; undefined until the server says it. */
   data = $state.raw<DataState>();
+  /** How this desk stands with its team; undefined until the server says it. */
+  team = $state.raw<TeamState>();
   #drafts = new Map<string, Draft>();
   #findings = new Map<string, Findings>();
   #live: LiveChannel;
@@ -101,6 +103,7 @@ export class AppState {
         this.attempts.hear(message);
         this.signIns.hear(message);
         if (message.type === 'data') this.data = message.data;
+        if (message.type === 'team') this.team = message.team;
         if (message.type === 'summary') this.#findings.get(message.summary.operation_id)?.hear(message.summary);
       },
       connected: (yes) => this.#line(yes),

@@ -1,0 +1,6 @@
+import type { TeamState } from './wire';
+
+/** The state of a desk that is in a team and not connected to it; undefined for any other. */
+export function offline(team: TeamState | undefined): TeamState | undefined {
+  return team?.team && !team.restart && !team.online ? team : undefined;
+}
