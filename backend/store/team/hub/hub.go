@@ -61,6 +61,7 @@ type Hub struct {
 	server   *server.Server
 	resolver *server.MemAccResolver
 	web      net.Listener
+	desks    net.Listener
 	ready    chan struct{}
 	office   *Office    // from ready on
 	system   *nats.Conn // from ready on: the servers' own account
@@ -90,10 +91,16 @@ func Open(_ context.Context, o Options) (h *Hub, err error) {
 	if err != nil {
 		return nil, human.Wrap(human.Internal, err, "the hub's certificate cannot be made")
 	}
-	if h.web, err = tls.Listen("tcp", o.WebAddr, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13}); err != nil {
-		return nil, human.Wrap(human.Unavailable, err, "the hub cannot listen on %s: %v", o.WebAddr, err)
+	config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13}
+	for _, l := range []struct {
+		at   string
+		into *net.Listener
+	}{{o.WebAddr, &h.web}, {o.Addr, &h.desks}} {
+		if *l.into, err = tls.Listen("tcp", l.at, config); err != nil {
+			return nil, human.Wrap(human.Unavailable, err, "the hub cannot listen on %s: %v", l.at, err)
+		}
 	}
-	h.server, h.resolver, err = startServer(k, o, &cert)
+	h.server, h.resolver, err = startServer(k, o, config)
 	return h, err
 }
 
@@ -142,8 +149,8 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// startServer starts a NATS server that does not listen for desks yet. Without a certificate it never will.
-func startServer(k *keys, o Options, cert *tls.Certificate) (*server.Server, *server.MemAccResolver, error) {
+// startServer starts a NATS server that has connections from this process only, and from other hubs.
+func startServer(k *keys, o Options, config *tls.Config) (*server.Server, *server.MemAccResolver, error) {
 	operator, err := k.operatorClaims()
 	if err != nil {
 		return nil, nil, human.Wrap(human.Internal, err, "the hub's keys are damaged")
@@ -153,21 +160,14 @@ func startServer(k *keys, o Options, cert *tls.Certificate) (*server.Server, *se
 		return nil, nil, human.Wrap(human.Internal, err, "the hub's keys are damaged")
 	}
 	opts := &server.Options{
-		ServerName: o.ServerName, DontListen: true, NoSigs: true, MaxPayload: maxPayload,
+		ServerName: o.ServerName, DontListen: true, NoSigs: true, MaxPayload: maxPayload, TLSConfig: config, // that it says it has TLS
 		JetStream: true, StoreDir: o.Dir, DisableJetStreamBanner: true,
 		// One hub alone has an acknowledged message on its disk; in a cluster it is on several hubs.
 		SyncAlways:       o.Replicas == 1,
 		TrustedOperators: []*jwt.OperatorClaims{operator}, SystemAccount: operator.SystemAccount, AccountResolver: resolver,
 	}
-	if cert != nil {
-		if opts.Host, opts.Port, err = hostPort(o.Addr); err != nil {
-			return nil, nil, err
-		}
-		opts.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*cert}, MinVersion: tls.VersionTLS13}
-		opts.TLSTimeout = 10
-	}
 	if o.ClusterAddr != "" {
-		if err := joinCluster(opts, k, o, *cert); err != nil {
+		if err := joinCluster(opts, k, o, config.Certificates); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -202,7 +202,7 @@ func fill(resolver *server.MemAccResolver, k *keys) error {
 }
 
 // joinCluster lets the server talk to other hubs that have a certificate of the same CA.
-func joinCluster(opts *server.Options, k *keys, o Options, cert tls.Certificate) (err error) {
+func joinCluster(opts *server.Options, k *keys, o Options, certs []tls.Certificate) (err error) {
 	trusted, err := pool(k.CA)
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func joinCluster(opts *server.Options, k *keys, o Options, cert tls.Certificate)
 		return err
 	}
 	opts.Cluster.TLSConfig = &tls.Config{
-		Certificates: []tls.Certificate{cert}, RootCAs: trusted, ClientCAs: trusted,
+		Certificates: certs, RootCAs: trusted, ClientCAs: trusted,
 		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
 	}
 	opts.Cluster.TLSTimeout = 10
@@ -272,10 +272,14 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer h.system.Close()
-	desks, err := office.kv.Watch(ctx, deskPrefix+">")
+	changes, err := office.kv.Watch(ctx, deskPrefix+">")
 	if err != nil {
 		return orderly(ctx, err)
 	}
+	ctx, end := context.WithCancel(ctx)
+	var admitting sync.WaitGroup
+	defer admitting.Wait()
+	defer end()
 	revoked := map[string]bool{}
 	seen := time.NewTicker(time.Minute)
 	defer seen.Stop()
@@ -285,7 +289,7 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 			return nil
 		case <-seen.C:
 			h.noteSeen(ctx)
-		case entry, open := <-desks.Updates():
+		case entry, open := <-changes.Updates():
 			if !open {
 				return orderly(ctx, human.Errorf(human.Internal, "the hub lost its own server"))
 			}
@@ -295,9 +299,10 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 					return err
 				}
 				h.office = office
-				if err := h.listen(ctx); err != nil {
-					return err
+				if err := h.announce(ctx); err != nil {
+					return orderly(ctx, err)
 				}
+				admitting.Go(func() { h.admit(ctx) })
 				close(h.ready)
 				continue
 			}
@@ -352,14 +357,9 @@ func (h *Hub) revoke(removed map[string]bool) error {
 	return nil
 }
 
-// listen lets desks in, and notes for them and for the hub's commands where.
-func (h *Hub) listen(ctx context.Context) error {
-	h.server.AcceptLoop(make(chan struct{}))
-	addr := h.server.Addr()
-	if addr == nil {
-		return human.Errorf(human.Unavailable, "the hub cannot listen on %s; the log says why", h.o.Addr)
-	}
-	node := address{NATS: "tls://" + h.reached(addr), Web: h.URL(), Local: addr.String(), Clustered: h.o.ClusterAddr != ""}
+// announce notes for desks and for the hub's commands where the hub is.
+func (h *Hub) announce(ctx context.Context) error {
+	node := address{NATS: "tls://" + h.reached(h.desks.Addr()), Web: h.URL(), Local: h.desks.Addr().String(), Clustered: h.o.ClusterAddr != ""}
 	raw, err := json.Marshal(node)
 	if err == nil {
 		_, err = disk.Replace(filepath.Join(h.o.Dir, addressFile), bytes.NewReader(raw), 0o600)
@@ -382,9 +382,12 @@ func (h *Hub) node() string {
 // Close stops the server. It is called after Run.
 func (h *Hub) Close() error {
 	var err error
-	if h.web != nil {
-		if e := h.web.Close(); !errors.Is(e, net.ErrClosed) {
-			err = e
+	for _, l := range []net.Listener{h.web, h.desks} {
+		if l == nil {
+			continue
+		}
+		if e := l.Close(); !errors.Is(e, net.ErrClosed) {
+			err = errors.Join(err, e)
 		}
 	}
 	if h.server != nil {

@@ -152,7 +152,7 @@ func dial(ctx context.Context, k *keys, at address) (*Office, error) {
 	if err != nil {
 		return nil, err
 	}
-	nc, err := nats.Connect("tls://"+local(at.Local), nats.UserJWTAndSeed(token, seed), nats.Secure(&tls.Config{RootCAs: trusted, ServerName: "localhost", MinVersion: tls.VersionTLS13}))
+	nc, err := nats.Connect("tls://"+local(at.Local), nats.UserJWTAndSeed(token, seed), nats.Secure(&tls.Config{RootCAs: trusted, ServerName: "localhost", MinVersion: tls.VersionTLS13}), nats.TLSHandshakeFirst())
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the hub runs, but cannot be reached: %v", err)
 	}
