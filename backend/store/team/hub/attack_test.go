@@ -213,7 +213,7 @@ func TestAttacksWithLinksAndKeys(t *testing.T) {
 	if _, err := Join(ctx, bobs, ""); err != nil {
 		t.Errorf("a link whose attacks were denied is used up: %v", err)
 	}
-	// Somebody who is invited gives another desk's key as theirs, to have that desk removed with them.
+	// A person who is invited gives another desk's key as theirs, to have that desk removed with them.
 	again := invite(t, h, "Cal", team.OperatorRole)
 	token, _, _ = strings.Cut(strings.TrimPrefix(again, h.URL()+"/join#"), ".")
 	pair, err := nkeys.FromSeed([]byte(ann.Seed))

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"deskbell/backend/human"
 	"deskbell/backend/store/team"
 )
 
@@ -212,6 +214,11 @@ func TestThreeHubs(t *testing.T) {
 	// Who is removed on one hub is out on the others, too.
 	removed.URLs = []string{"tls://" + hubs[(leader+2)%3].desks.Addr().String()}
 	r := connect(t, removed)
+	past := removed // the server's own listener, where answers are not checked
+	past.URLs = []string{"tls://" + hubs[(leader+2)%3].server.Addr().String()}
+	if nc, err := past.Connect(func(o *nats.Options) error { o.TLSHandshakeFirst = false; return nil }); human.KindOf(err) != human.Denied {
+		t.Errorf("a desk goes past the hub's check: %v, %v", nc, err)
+	}
 	if _, err := left.Office().Remove(ctx, "Rob"); err != nil {
 		t.Fatal(err)
 	}

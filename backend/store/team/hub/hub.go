@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -65,6 +66,7 @@ type Hub struct {
 	ready    chan struct{}
 	office   *Office    // from ready on
 	system   *nats.Conn // from ready on: the servers' own account
+	revoked  []string   // the keys of removed desks that the server knows; Run's own
 	sessions sessions
 }
 
@@ -160,7 +162,7 @@ func startServer(k *keys, o Options, config *tls.Config) (*server.Server, *serve
 		return nil, nil, human.Wrap(human.Internal, err, "the hub's keys are damaged")
 	}
 	opts := &server.Options{
-		ServerName: o.ServerName, DontListen: true, NoSigs: true, MaxPayload: maxPayload, TLSConfig: config, // that it says it has TLS
+		ServerName: o.ServerName, DontListen: o.ClusterAddr == "", NoSigs: true, MaxPayload: maxPayload, TLSConfig: config, // that it says it has TLS
 		JetStream: true, StoreDir: o.Dir, DisableJetStreamBanner: true,
 		// One hub alone has an acknowledged message on its disk; in a cluster it is on several hubs.
 		SyncAlways:       o.Replicas == 1,
@@ -207,6 +209,7 @@ func joinCluster(opts *server.Options, k *keys, o Options, certs []tls.Certifica
 	if err != nil {
 		return err
 	}
+	opts.Host, opts.Port = "127.0.0.1", server.RANDOM_PORT // routes wait for a listener; no desk's credentials are good there
 	opts.Cluster.Name, opts.Cluster.NoAdvertise = "deskbell", true
 	if opts.Cluster.Host, opts.Cluster.Port, err = hostPort(o.ClusterAddr); err != nil {
 		return err
@@ -272,54 +275,47 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer h.system.Close()
-	changes, err := office.kv.Watch(ctx, deskPrefix+">")
-	if err != nil {
+	// What is put in the bucket comes here at once, past the bucket and without a consumer, which could be on a hub that stops. What is
+	// missed so is read within a minute.
+	changes := make(chan *nats.Msg, 1000)
+	if _, err := office.nc.ChanSubscribe("$KV."+ownBucket+"."+deskPrefix+">", changes); err != nil {
+		return err
+	}
+	h.office = office
+	if err := h.revoke(ctx); err != nil {
+		return orderly(ctx, err)
+	}
+	if err := h.announce(ctx); err != nil {
 		return orderly(ctx, err)
 	}
 	ctx, end := context.WithCancel(ctx)
 	var admitting sync.WaitGroup
 	defer admitting.Wait()
 	defer end()
-	revoked := map[string]bool{}
-	seen := time.NewTicker(time.Minute)
-	defer seen.Stop()
+	admitting.Go(func() { h.admit(ctx) })
+	close(h.ready)
+	minute := time.NewTicker(time.Minute)
+	defer minute.Stop()
 	for {
+		var err error
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-seen.C:
-			h.noteSeen(ctx)
-		case entry, open := <-changes.Updates():
-			if !open {
-				return orderly(ctx, human.Errorf(human.Internal, "the hub lost its own server"))
-			}
-			if entry == nil {
-				// All desks are known, and so is who was removed.
-				if err := h.revoke(revoked); err != nil {
-					return err
-				}
-				h.office = office
-				if err := h.announce(ctx); err != nil {
-					return orderly(ctx, err)
-				}
-				admitting.Go(func() { h.admit(ctx) })
-				close(h.ready)
-				continue
-			}
+		case m := <-changes:
 			var d Desk
-			if err := json.Unmarshal(entry.Value(), &d); err != nil {
-				h.o.Log.Error("a desk's entry is damaged", "key", entry.Key(), "err", err)
+			if err := json.Unmarshal(m.Data, &d); err != nil {
+				h.o.Log.Error("a desk's entry is damaged", "subject", m.Subject, "err", err)
 				continue
 			}
-			if d.Removed != nil && !revoked[d.Key] {
-				revoked[d.Key] = true
-				if h.office != nil {
-					err = h.revoke(revoked)
-				}
-				if err != nil {
-					return err
-				}
+			if d.Removed != nil {
+				err = h.revoke(ctx, d)
 			}
+		case <-minute.C:
+			h.noteSeen(ctx)
+			err = h.revoke(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			h.o.Log.Error("removed desks could not be revoked; it is tried again within a minute", "err", err)
 		}
 	}
 }
@@ -332,13 +328,24 @@ func orderly(ctx context.Context, err error) error {
 	return err
 }
 
-// revoke has the server end the connections of removed desks, and take no new ones.
-func (h *Hub) revoke(removed map[string]bool) error {
-	all := make([]string, 0, len(removed))
-	for key := range removed {
-		all = append(all, key)
+// revoke has the server end the connections of removed desks, and take no new ones: of those in the bucket, and of more that may not be
+// there yet.
+func (h *Hub) revoke(ctx context.Context, more ...Desk) error {
+	desks, err := h.office.Desks(ctx)
+	if err != nil && len(more) == 0 {
+		return err
 	}
-	token, err := h.keys.accountToken(all)
+	keys := slices.Clone(h.revoked)
+	for _, d := range append(desks, more...) {
+		if d.Removed != nil {
+			keys = append(keys, d.Key)
+		}
+	}
+	slices.Sort(keys)
+	if keys = slices.Compact(keys); slices.Equal(keys, h.revoked) {
+		return nil
+	}
+	token, err := h.keys.accountToken(keys)
 	if err != nil {
 		return err
 	}
@@ -354,6 +361,7 @@ func (h *Hub) revoke(removed map[string]bool) error {
 		return err
 	}
 	h.server.UpdateAccountClaims(account, claims)
+	h.revoked = keys
 	return nil
 }
 
