@@ -81,6 +81,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 				return journals(dir).List(ctx, agent.RunPrefix, most)
 			},
 		},
+		Hub: teamHub(),
 		Gate: cli.Gate{
 			Load: gatefile.Load, Project: gatefile.Project, Root: workspace.Root,
 			Evidence: func(ctx context.Context, call gate.Call) gate.Evidence { return workspace.New(ctx, call, nil) },

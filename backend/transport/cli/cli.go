@@ -186,6 +186,8 @@ type Program struct {
 	Processes func(programs ...string) []human.Process
 	// Agent is the agent that comes with Deskbell.
 	Agent Agent
+	// Hub is the server of a team.
+	Hub Hub
 }
 
 // Autostart is how a data folder's Deskbell starts, hidden, when the user logs in.
@@ -389,7 +391,7 @@ func (s *shell) root() *cobra.Command {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"run", "Running Deskbell:", []*cobra.Command{s.openCommand(), s.serveCommand(), s.serviceCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.boxCommand(), s.hookCommand(), s.connectCommand()}},
+		{"run", "Running Deskbell:", []*cobra.Command{s.openCommand(), s.serveCommand(), s.serviceCommand(), s.hubCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.boxCommand(), s.hookCommand(), s.connectCommand()}},
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand(), s.verifyCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.joinCommand(), s.teamCommand(), s.inboxCommand(), s.historyCommand(), s.deleteCommand(), s.tuiCommand(), s.answerCommand(), s.attachmentsCommand(), s.recordCommand(), s.recordingsCommand(),

@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -61,9 +62,11 @@ type Hub struct {
 	server   *server.Server
 	resolver *server.MemAccResolver
 	web      net.Listener
+	desks    net.Listener
 	ready    chan struct{}
 	office   *Office    // from ready on
 	system   *nats.Conn // from ready on: the servers' own account
+	revoked  []string   // the keys of removed desks that the server knows; Run's own
 	sessions sessions
 }
 
@@ -90,10 +93,16 @@ func Open(_ context.Context, o Options) (h *Hub, err error) {
 	if err != nil {
 		return nil, human.Wrap(human.Internal, err, "the hub's certificate cannot be made")
 	}
-	if h.web, err = tls.Listen("tcp", o.WebAddr, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13}); err != nil {
-		return nil, human.Wrap(human.Unavailable, err, "the hub cannot listen on %s: %v", o.WebAddr, err)
+	config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13}
+	for _, l := range []struct {
+		at   string
+		into *net.Listener
+	}{{o.WebAddr, &h.web}, {o.Addr, &h.desks}} {
+		if *l.into, err = tls.Listen("tcp", l.at, config); err != nil {
+			return nil, human.Wrap(human.Unavailable, err, "the hub cannot listen on %s: %v", l.at, err)
+		}
 	}
-	h.server, h.resolver, err = startServer(k, o, &cert)
+	h.server, h.resolver, err = startServer(k, o, config)
 	return h, err
 }
 
@@ -142,8 +151,8 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// startServer starts a NATS server that does not listen for desks yet. Without a certificate it never will.
-func startServer(k *keys, o Options, cert *tls.Certificate) (*server.Server, *server.MemAccResolver, error) {
+// startServer starts a NATS server that has connections from this process only, and from other hubs.
+func startServer(k *keys, o Options, config *tls.Config) (*server.Server, *server.MemAccResolver, error) {
 	operator, err := k.operatorClaims()
 	if err != nil {
 		return nil, nil, human.Wrap(human.Internal, err, "the hub's keys are damaged")
@@ -153,21 +162,14 @@ func startServer(k *keys, o Options, cert *tls.Certificate) (*server.Server, *se
 		return nil, nil, human.Wrap(human.Internal, err, "the hub's keys are damaged")
 	}
 	opts := &server.Options{
-		ServerName: o.ServerName, DontListen: true, NoSigs: true, MaxPayload: maxPayload,
+		ServerName: o.ServerName, DontListen: o.ClusterAddr == "", NoSigs: true, MaxPayload: maxPayload, TLSConfig: config, // that it says it has TLS
 		JetStream: true, StoreDir: o.Dir, DisableJetStreamBanner: true,
 		// One hub alone has an acknowledged message on its disk; in a cluster it is on several hubs.
 		SyncAlways:       o.Replicas == 1,
 		TrustedOperators: []*jwt.OperatorClaims{operator}, SystemAccount: operator.SystemAccount, AccountResolver: resolver,
 	}
-	if cert != nil {
-		if opts.Host, opts.Port, err = hostPort(o.Addr); err != nil {
-			return nil, nil, err
-		}
-		opts.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*cert}, MinVersion: tls.VersionTLS13}
-		opts.TLSTimeout = 10
-	}
 	if o.ClusterAddr != "" {
-		if err := joinCluster(opts, k, o, *cert); err != nil {
+		if err := joinCluster(opts, k, o, config.Certificates); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -202,17 +204,18 @@ func fill(resolver *server.MemAccResolver, k *keys) error {
 }
 
 // joinCluster lets the server talk to other hubs that have a certificate of the same CA.
-func joinCluster(opts *server.Options, k *keys, o Options, cert tls.Certificate) (err error) {
+func joinCluster(opts *server.Options, k *keys, o Options, certs []tls.Certificate) (err error) {
 	trusted, err := pool(k.CA)
 	if err != nil {
 		return err
 	}
+	opts.Host, opts.Port = "127.0.0.1", server.RANDOM_PORT // routes wait for a listener; no desk's credentials are good there
 	opts.Cluster.Name, opts.Cluster.NoAdvertise = "deskbell", true
 	if opts.Cluster.Host, opts.Cluster.Port, err = hostPort(o.ClusterAddr); err != nil {
 		return err
 	}
 	opts.Cluster.TLSConfig = &tls.Config{
-		Certificates: []tls.Certificate{cert}, RootCAs: trusted, ClientCAs: trusted,
+		Certificates: certs, RootCAs: trusted, ClientCAs: trusted,
 		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
 	}
 	opts.Cluster.TLSTimeout = 10
@@ -275,49 +278,47 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer h.system.Close()
-	desks, err := office.kv.Watch(ctx, deskPrefix+">")
-	if err != nil {
+	// What is put in the bucket comes here at once, past the bucket and without a consumer, which could be on a hub that stops. What is
+	// missed so is read within a minute.
+	changes := make(chan *nats.Msg, 1000)
+	if _, err := office.nc.ChanSubscribe("$KV."+ownBucket+"."+deskPrefix+">", changes); err != nil {
+		return err
+	}
+	h.office = office
+	if err := h.revoke(ctx); err != nil {
 		return orderly(ctx, err)
 	}
-	revoked := map[string]bool{}
-	seen := time.NewTicker(time.Minute)
-	defer seen.Stop()
+	if err := h.announce(ctx); err != nil {
+		return orderly(ctx, err)
+	}
+	ctx, end := context.WithCancel(ctx)
+	var admitting sync.WaitGroup
+	defer admitting.Wait()
+	defer end()
+	admitting.Go(func() { h.admit(ctx) })
+	close(h.ready)
+	minute := time.NewTicker(time.Minute)
+	defer minute.Stop()
 	for {
+		var err error
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-seen.C:
-			h.noteSeen(ctx)
-		case entry, open := <-desks.Updates():
-			if !open {
-				return orderly(ctx, human.Errorf(human.Internal, "the hub lost its own server"))
-			}
-			if entry == nil {
-				// All desks are known, and so is who was removed.
-				if err := h.revoke(revoked); err != nil {
-					return err
-				}
-				h.office = office
-				if err := h.listen(ctx); err != nil {
-					return err
-				}
-				close(h.ready)
-				continue
-			}
+		case m := <-changes:
 			var d Desk
-			if err := json.Unmarshal(entry.Value(), &d); err != nil {
-				h.o.Log.Error("a desk's entry is damaged", "key", entry.Key(), "err", err)
+			if err := json.Unmarshal(m.Data, &d); err != nil {
+				h.o.Log.Error("a desk's entry is damaged", "subject", m.Subject, "err", err)
 				continue
 			}
-			if d.Removed != nil && !revoked[d.Key] {
-				revoked[d.Key] = true
-				if h.office != nil {
-					err = h.revoke(revoked)
-				}
-				if err != nil {
-					return err
-				}
+			if d.Removed != nil {
+				err = h.revoke(ctx, d)
 			}
+		case <-minute.C:
+			h.noteSeen(ctx)
+			err = h.revoke(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			h.o.Log.Error("removed desks could not be revoked; it is tried again within a minute", "err", err)
 		}
 	}
 }
@@ -330,13 +331,24 @@ func orderly(ctx context.Context, err error) error {
 	return err
 }
 
-// revoke has the server end the connections of removed desks, and take no new ones.
-func (h *Hub) revoke(removed map[string]bool) error {
-	all := make([]string, 0, len(removed))
-	for key := range removed {
-		all = append(all, key)
+// revoke has the server end the connections of removed desks, and take no new ones: of those in the bucket, and of more that may not be
+// there yet.
+func (h *Hub) revoke(ctx context.Context, more ...Desk) error {
+	desks, err := h.office.Desks(ctx)
+	if err != nil && len(more) == 0 {
+		return err
 	}
-	token, err := h.keys.accountToken(all)
+	keys := slices.Clone(h.revoked)
+	for _, d := range append(desks, more...) {
+		if d.Removed != nil {
+			keys = append(keys, d.Key)
+		}
+	}
+	slices.Sort(keys)
+	if keys = slices.Compact(keys); slices.Equal(keys, h.revoked) {
+		return nil
+	}
+	token, err := h.keys.accountToken(keys)
 	if err != nil {
 		return err
 	}
@@ -352,17 +364,13 @@ func (h *Hub) revoke(removed map[string]bool) error {
 		return err
 	}
 	h.server.UpdateAccountClaims(account, claims)
+	h.revoked = keys
 	return nil
 }
 
-// listen lets desks in, and notes for them and for the hub's commands where.
-func (h *Hub) listen(ctx context.Context) error {
-	h.server.AcceptLoop(make(chan struct{}))
-	addr := h.server.Addr()
-	if addr == nil {
-		return human.Errorf(human.Unavailable, "the hub cannot listen on %s; the log says why", h.o.Addr)
-	}
-	node := address{NATS: "tls://" + h.reached(addr), Web: h.URL(), Local: addr.String(), Clustered: h.o.ClusterAddr != ""}
+// announce notes for desks and for the hub's commands where the hub is.
+func (h *Hub) announce(ctx context.Context) error {
+	node := address{NATS: "tls://" + h.reached(h.desks.Addr()), Web: h.URL(), Local: h.desks.Addr().String(), Clustered: h.o.ClusterAddr != ""}
 	raw, err := json.Marshal(node)
 	if err == nil {
 		_, err = disk.Replace(filepath.Join(h.o.Dir, addressFile), bytes.NewReader(raw), 0o600)
@@ -385,9 +393,12 @@ func (h *Hub) node() string {
 // Close stops the server. It is called after Run.
 func (h *Hub) Close() error {
 	var err error
-	if h.web != nil {
-		if e := h.web.Close(); !errors.Is(e, net.ErrClosed) {
-			err = e
+	for _, l := range []net.Listener{h.web, h.desks} {
+		if l == nil {
+			continue
+		}
+		if e := l.Close(); !errors.Is(e, net.ErrClosed) {
+			err = errors.Join(err, e)
 		}
 	}
 	if h.server != nil {

@@ -2,9 +2,9 @@ package hub
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +19,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		fmt.Fprintln(os.Stderr, runChild(dir))
+		os.Exit(1)
+	}
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.init.0.func1"),
 		goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.init.1.func1"),
@@ -28,8 +32,7 @@ func TestMain(m *testing.M) {
 // start runs a hub on loopback until the test ends or stop is called.
 func start(t *testing.T, o Options) (h *Hub, stop func()) {
 	t.Helper()
-	h, run, stop := open(t, o)
-	_ = run
+	h, stop = open(t, o)
 	select {
 	case <-h.Ready():
 	case <-time.After(30 * time.Second):
@@ -39,7 +42,7 @@ func start(t *testing.T, o Options) (h *Hub, stop func()) {
 }
 
 // open starts a hub that may have to wait for others.
-func open(t *testing.T, o Options) (h *Hub, ended <-chan struct{}, stop func()) {
+func open(t *testing.T, o Options) (h *Hub, stop func()) {
 	t.Helper()
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
@@ -70,7 +73,7 @@ func open(t *testing.T, o Options) (h *Hub, ended <-chan struct{}, stop func()) 
 		}
 	}
 	t.Cleanup(stop)
-	return h, done, stop
+	return h, stop
 }
 
 func invite(t *testing.T, h *Hub, member string, role team.Role) string {
@@ -137,7 +140,6 @@ func (p *peer) denies(do func() error) bool {
 	}
 }
 
-// reply is the answer to a call of JetStream that is allowed; "" where there is none in time.
 func (p *peer) publishes(subject string) bool {
 	p.t.Helper()
 	return !p.denies(func() error { return p.Publish(subject, []byte("{}")) })
@@ -397,7 +399,7 @@ func TestTheOfficeOfAHubThatRunsAndOfOneThatDoesNot(t *testing.T) {
 	}
 	h, _ = start(t, Options{Dir: dir})
 	for _, c := range []Credentials{ann, bob} {
-		_, port, err := net.SplitHostPort(h.server.Addr().String())
+		_, port, err := net.SplitHostPort(h.desks.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -410,6 +412,3 @@ func TestTheOfficeOfAHubThatRunsAndOfOneThatDoesNot(t *testing.T) {
 		t.Error("not connected")
 	}
 }
-
-var _ = errors.Is
-var _ = fmt.Sprint

@@ -164,7 +164,7 @@ func (c Credentials) Options() ([]nats.Option, error) {
 		return nil, human.Errorf(human.Invalid, "the desk's credentials are damaged; join the team again")
 	}
 	return []nats.Option{
-		nats.Name(c.Desk), nats.UserJWTAndSeed(c.JWT, c.Seed), nats.Secure(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}),
+		nats.Name(c.Desk), nats.UserJWTAndSeed(c.JWT, c.Seed), nats.Secure(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}), nats.TLSHandshakeFirst(),
 		nats.CustomInboxPrefix(team.Inbox(c.Desk)), nats.MaxReconnects(-1),
 	}, nil
 }

@@ -254,7 +254,7 @@ func (k *keys) accountToken(revoked []string) (string, error) {
 			return "", err
 		}
 		scope.Template.Pub.Allow, scope.Template.Sub.Allow = r.Permissions()
-		scope.Template.AllowedConnectionTypes = jwt.StringList{jwt.ConnectionTypeStandard}
+		scope.Template.AllowedConnectionTypes = jwt.StringList{jwt.ConnectionTypeInProcess} // after checks by pass
 		c.SigningKeys.AddScopedSigner(scope)
 	}
 	for _, key := range revoked {

@@ -80,10 +80,15 @@ func newOffice(ctx context.Context, s *server.Server, k *keys, o Options) (*Offi
 		nc.Close()
 		return nil, err
 	}
+	patience := 10 * time.Second
+	if o.ClusterAddr != "" {
+		patience = 2 * time.Second
+	}
 	again := time.NewTicker(250 * time.Millisecond)
 	defer again.Stop()
 	for {
-		attempt, cancel := context.WithTimeout(ctx, 10*time.Second)
+		// What is asked while hubs find each other is lost, and has no answer.
+		attempt, cancel := context.WithTimeout(ctx, patience)
 		f.kv, err = makeStreams(attempt, f.js, o.Replicas)
 		cancel()
 		if err == nil {
@@ -152,7 +157,7 @@ func dial(ctx context.Context, k *keys, at address) (*Office, error) {
 	if err != nil {
 		return nil, err
 	}
-	nc, err := nats.Connect("tls://"+local(at.Local), nats.UserJWTAndSeed(token, seed), nats.Secure(&tls.Config{RootCAs: trusted, ServerName: "localhost", MinVersion: tls.VersionTLS13}))
+	nc, err := nats.Connect("tls://"+local(at.Local), nats.UserJWTAndSeed(token, seed), nats.Secure(&tls.Config{RootCAs: trusted, ServerName: "localhost", MinVersion: tls.VersionTLS13}), nats.TLSHandshakeFirst())
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the hub runs, but cannot be reached: %v", err)
 	}
@@ -224,8 +229,8 @@ func (f *Office) create(ctx context.Context, key string, value any) error {
 	return err
 }
 
-// use takes what a one-time token stands for out of the bucket. Of several who try at the same time, one gets it; it is gone on the
-// disks before that. check may say that it is not for them, and leave it.
+// use takes what a one-time token stands for out of the bucket. Of several who try at the same time, one gets it; the disks
+// have that before it returns. check may say that it is not for them, and leave it.
 func use[T any](ctx context.Context, f *Office, key string, check func(T) error) (v T, err error) {
 	entry, err := f.kv.Get(ctx, key)
 	if err == nil {
@@ -398,7 +403,7 @@ func (f *Office) Login(ctx context.Context) (link string, err error) {
 	return f.web + "/login?code=" + code, nil
 }
 
-// Empty says whether nobody joined yet and nobody is invited.
+// Empty says whether no desk has joined yet and none is invited.
 func (f *Office) Empty(ctx context.Context) (bool, error) {
 	desks, err := f.Desks(ctx)
 	n := len(desks)

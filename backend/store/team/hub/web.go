@@ -236,10 +236,10 @@ func (h *Hub) status(ctx context.Context) (s status, err error) {
 		return s, err
 	}
 	seen := map[string]time.Time{}
-	if err := each(ctx, h.office.kv, seenPrefix, func(_ string, times map[string]time.Time) {
-		for desk, at := range times {
-			if at.After(seen[desk]) {
-				seen[desk] = at
+	if err := each(ctx, h.office.kv, seenPrefix, func(_ string, times map[string]time.Time) { // by desks' keys
+		for key, at := range times {
+			if at.After(seen[key]) {
+				seen[key] = at
 			}
 		}
 	}); err != nil {
@@ -262,7 +262,7 @@ func (h *Hub) status(ctx context.Context) (s status, err error) {
 		return s, human.Wrap(human.Unavailable, err, "the journal cannot be read")
 	}
 	for _, d := range desks {
-		row := deskStatus{Desk: d, Connected: connected[d.Name], Seen: seen[d.Name]}
+		row := deskStatus{Desk: d, Connected: connected[d.Key], Seen: seen[d.Key]}
 		if row.Connected {
 			row.Seen = h.o.Now()
 		}
@@ -283,7 +283,7 @@ func (h *Hub) status(ctx context.Context) (s status, err error) {
 	return s, nil
 }
 
-// connected are the names of the desks that are connected, to any hub of the cluster. A hub that does not answer in time counts for none.
+// connected are the keys of the desks that are connected, to any hub of the cluster. A hub that does not answer in time counts for none.
 func (h *Hub) connected() (map[string]bool, error) {
 	account, err := public(h.keys.Account)
 	if err != nil {
@@ -302,7 +302,7 @@ func (h *Hub) connected() (map[string]bool, error) {
 	if err := h.system.PublishRequest("$SYS.REQ.SERVER.PING.CONNZ", inbox, ask); err != nil {
 		return nil, err
 	}
-	names := map[string]bool{}
+	keys := map[string]bool{}
 	for range h.server.TrackedRemoteServers() + 1 {
 		m, err := answers.NextMsg(time.Second)
 		if err != nil {
@@ -315,10 +315,10 @@ func (h *Hub) connected() (map[string]bool, error) {
 			return nil, err
 		}
 		for _, c := range answer.Data.Conns {
-			names[c.NameTag] = true
+			keys[c.AuthorizedUser] = true
 		}
 	}
-	return names, nil
+	return keys, nil
 }
 
 // noteSeen notes which desks are connected to this hub now.
@@ -341,7 +341,7 @@ func (h *Hub) noteSeen(ctx context.Context) {
 			return err
 		}
 		for _, c := range conns.Conns {
-			times[c.NameTag] = h.o.Now()
+			times[c.AuthorizedUser] = h.o.Now()
 		}
 		raw, err := json.Marshal(times)
 		if err == nil {
