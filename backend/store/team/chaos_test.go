@@ -34,6 +34,7 @@ type seat struct {
 	name, member string
 	dir          string
 	proxies      []*proxy
+	direct       string        // the server's URL, where there are no proxies
 	skew         time.Duration // of its clock
 	log          *slog.Logger
 
@@ -62,6 +63,9 @@ func (c *cluster) seat(tb testing.TB, member string, skew time.Duration) *seat {
 }
 
 func (s *seat) urls() string {
+	if s.direct != "" {
+		return s.direct
+	}
 	var all []string
 	for _, p := range s.proxies {
 		all = append(all, "nats://"+p.address())
@@ -378,6 +382,25 @@ func (h *history) check(tb testing.TB, seats []*seat) (wrong []human.OperationID
 			claims[key] = c
 		}
 	}
+	for _, s := range seats {
+		open := map[string]int{}
+		for id, all := range s.entries(tb) {
+			if op, err := human.Fold(id, all); err == nil && !op.State.Terminal() {
+				open[op.AgentID]++
+			}
+		}
+		eventually(tb, 10*time.Second, "the queue of "+s.name, func() error {
+			for agent, n := range open {
+				if is := s.q.PendingOf(agent); is != n {
+					return fmt.Errorf("%d requests of %s are open, it counts %d", n, agent, is)
+				}
+			}
+			if n := s.q.Pending(); n != seats[0].q.Pending() {
+				return fmt.Errorf("%d wait, and %d on %s", n, seats[0].q.Pending(), seats[0].name)
+			}
+			return nil
+		})
+	}
 	for id, all := range entries {
 		is := map[string]int{}
 		for _, e := range all {
@@ -565,6 +588,7 @@ func (c *cluster) faults(tb testing.TB, r *rand.Rand, seats []*seat) (ofNodes, o
 // TestFaultsOfATeam has 20 desks with 200 agents work while nodes and desks fail: what was acknowledged is there once, on every desk, claims
 // have one winner, and versions no gaps.
 func TestFaultsOfATeam(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	if s, err := strconv.ParseUint(os.Getenv("DESKBELL_TEAM_SEED"), 10, 64); err == nil {
 		seed = s

@@ -33,6 +33,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if options := os.Getenv(deskVariable); options != "" {
+		if err := beDesk(options); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -364,7 +371,7 @@ func eventually(tb testing.TB, within time.Duration, what string, do func() erro
 	tb.Helper()
 	late := time.NewTimer(within)
 	defer late.Stop()
-	again := time.NewTicker(50 * time.Millisecond)
+	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for {
 		err := do()
