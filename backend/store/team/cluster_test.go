@@ -104,7 +104,7 @@ type proxy struct {
 	down    bool             // takes no connections
 	stalled [2]chan struct{} // not nil: nothing gets through until it is closed
 	delay   time.Duration
-	passed  func(direction int) // after each part that was forwarded
+	passed  func(direction int, part []byte) // after each part that was forwarded
 }
 
 func newProxy(tb testing.TB, port int) *proxy {
@@ -198,7 +198,7 @@ func (p *proxy) forward(direction int, to, from net.Conn) {
 			passed := p.passed
 			p.mu.Unlock()
 			if passed != nil {
-				passed(direction)
+				passed(direction, buffer[:n])
 			}
 		}
 		if err != nil {
@@ -226,6 +226,13 @@ func (p *proxy) unstall() {
 		}
 		p.stalled[i] = nil
 	}
+}
+
+// watch has do called after each part that was forwarded.
+func (p *proxy) watch(do func(direction int, part []byte)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.passed = do
 }
 
 // cut ends all connections, loses what was kept back, and takes no new ones.

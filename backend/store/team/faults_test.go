@@ -2,6 +2,7 @@ package team_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -156,6 +157,35 @@ func TestTheAnswerIsLost(t *testing.T) {
 	b.sees(t, ring.id, 1)
 	h.fails(t, a, "claim", ring.id, human.Unavailable) // others may have it
 	h.ok(t, b, "claim", ring.id, "")
+	a.each((*proxy).heal)
+	a.online(t)
+	h.check(t, []*seat{a, b})
+}
+
+// What waited is on its way to the server, and the answer is lost: from then on others may have it.
+func TestTheAnswerToWhatWaitedIsLost(t *testing.T) {
+	t.Parallel()
+	a, b, _ := pair(t)
+	h := &history{start: time.Now()}
+	a.offline(t)
+	id := h.ok(t, a, "ring", "", "bot").id
+	h.ok(t, a, "ask", id, "")
+	h.ok(t, a, "reply", id, "bot")
+	h.ok(t, a, "release", id, "")
+	a.each((*proxy).heal)
+	a.each(func(p *proxy) {
+		p.watch(func(direction int, part []byte) {
+			if direction == forth && bytes.Contains(part, []byte("op."+string(id))) {
+				p.stall(back)
+			}
+		})
+	})
+	b.sees(t, id, 4)
+	a.each((*proxy).cut)
+	h.fails(t, a, "claim", id, human.Unavailable)
+	h.ok(t, b, "claim", id, "")
+	a.restart(t)
+	h.fails(t, a, "claim", id, human.Unavailable)
 	a.each((*proxy).heal)
 	a.online(t)
 	h.check(t, []*seat{a, b})
