@@ -343,10 +343,10 @@ func (q *Queue) arrive(op human.Operation, agent string) {
 // own needs it not.
 func (q *Queue) Learn(ctx context.Context) error {
 	for e, err := range q.Follow(ctx, human.Actor{Role: human.System}, q.loaded) {
-		if err != nil {
-			return err
+		if err == nil {
+			err = q.learn(ctx, e)
 		}
-		if err := q.learn(ctx, e); err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 	}

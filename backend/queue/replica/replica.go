@@ -55,6 +55,9 @@ type Storage interface {
 	// Waiting returns up to n operations that wait, the oldest first.
 	Waiting(ctx context.Context, n int) ([]human.OperationID, error)
 
+	// Doubt notes whether what waits of an operation was sent, and no answer came yet.
+	Doubt(ctx context.Context, id human.OperationID, inDoubt bool) error
+
 	// Sent notes that the versions of an operation up to version are in the shared journal, the last of them at place.
 	Sent(ctx context.Context, id human.OperationID, version, place uint64) error
 

@@ -96,6 +96,11 @@ func (s *Store) Waiting(ctx context.Context, n int) (ids []human.OperationID, er
 	return ids, s.fail(ctx, err)
 }
 
+// Doubt implements replica.Storage.
+func (s *Store) Doubt(ctx context.Context, id human.OperationID, inDoubt bool) error {
+	return s.change(ctx, `UPDATE team_waiting SET in_doubt = ? WHERE operation_id = ?`, inDoubt, string(id))
+}
+
 // Sent implements replica.Storage.
 func (s *Store) Sent(ctx context.Context, id human.OperationID, version, place uint64) error {
 	return s.do(ctx, func(ctx context.Context, w *writer) error { return w.shared(ctx, id, version, place) })

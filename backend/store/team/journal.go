@@ -41,8 +41,8 @@ func Settings(desk string) []nats.Option {
 	}
 }
 
-// A Journal is the team's, as one desk has it. Reading is from the desk's own storage; an append is published first, and is in
-// that storage when it returns. While the team's server cannot be reached, new operations are stored here and wait: no other
+// A Journal is the team's, as one desk has it. Reading is from the desk's own storage; an append is published first, and returns
+// once it has come back and is in that storage. While the team's server cannot be reached, new operations are stored here and wait: no other
 // desk knows of them, so everything can be done with them, and they are published once there is a connection. Other operations
 // do not change meanwhile. It is safe for concurrent use.
 type Journal struct {
@@ -54,9 +54,10 @@ type Journal struct {
 	conn    *nats.Conn
 	js      jetstream.JetStream
 	status  Status
-	changed chan struct{} // closed and replaced with each change of status
-	place   uint64        // up to which the team's journal is here
-	failed  chan error    // has room for one: why the session has to begin again
+	changed chan struct{}                  // closed and replaced with each change of status
+	place   uint64                         // up to which the team's journal is here
+	awaited map[string]chan replica.Result // what becomes of messages of this desk that are on their way; each has room for one
+	failed  chan error                     // has room for one: why the session has to begin again
 }
 
 var _ queue.Journal = (*Journal)(nil)
@@ -82,7 +83,7 @@ func New(storage replica.Storage, o Options) (*Journal, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Journal{Storage: storage, o: o, member: member, changed: make(chan struct{}), failed: make(chan error, 1), status: Status{Since: o.Now()}}, nil
+	return &Journal{Storage: storage, o: o, member: member, changed: make(chan struct{}), failed: make(chan error, 1), awaited: map[string]chan replica.Result{}, status: Status{Since: o.Now()}}, nil
 }
 
 // Status returns how the desk stands, and a channel that is closed when that changes.
@@ -135,61 +136,93 @@ func (j *Journal) Append(ctx context.Context, id human.OperationID, expected uin
 			return 0, err
 		}
 	}
-	at, err := j.Standing(ctx, id)
-	if err != nil {
-		return 0, err
-	}
-	if at.Version != expected {
-		return 0, conflict(id, at.Version, expected)
-	}
-	if seq, done, err := j.appendHere(ctx, id, at, events); done || err != nil {
+	at, seq, done, err := j.appendHere(ctx, id, expected, events)
+	if done || err != nil {
 		return seq, err
 	}
-	place, err := j.publish(ctx, id, class, at, events)
+	message, result := j.await()
+	defer j.forget(message)
+	_, err = j.publish(ctx, message, id, class, at, events)
 	if err == nil {
-		return j.published(ctx, replica.Message{Place: place, ID: id, Before: expected, Events: events})
+		once := time.NewTimer(j.o.Patience)
+		defer once.Stop()
+		select {
+		case r := <-result:
+			return j.outcome(ctx, id, expected, events, r)
+		case <-once.C:
+			err = &lostError{errors.New("what was sent did not come back"), true}
+		}
+	}
+	select {
+	case r := <-result: // only the answer was lost
+		return j.outcome(ctx, id, expected, events, r)
+	default:
 	}
 	var lost *lostError
 	if !errors.As(err, &lost) {
 		return 0, err
 	}
-	j.fail(err)
+	defer j.fail(err) // the next session sends what waits
 	if expected > 0 {
 		return 0, lost.unavailable(id)
 	}
-	return j.AppendWaiting(ctx, id, 0, lost.inDoubt, events...)
+	if seq, err = j.AppendWaiting(ctx, id, 0, lost.inDoubt, events...); human.KindOf(err) == human.Conflict {
+		return j.outcome(ctx, id, 0, events, replica.Result{Refused: err}) // the session was first
+	}
+	return seq, err
 }
 
 // appendHere appends where there is no connection, or other events of the operation wait. done is false where the append can be
 // published.
-func (j *Journal) appendHere(ctx context.Context, id human.OperationID, at replica.Standing, events []human.Event) (seq uint64, done bool, err error) {
-	j.mu.RLock() // going online waits for what is being stored
+func (j *Journal) appendHere(ctx context.Context, id human.OperationID, expected uint64, events []human.Event) (at replica.Standing, seq uint64, done bool, err error) {
+	j.mu.RLock() // going online, and sending what waits, is not begun meanwhile
 	defer j.mu.RUnlock()
+	if at, err = j.Standing(ctx, id); err != nil {
+		return at, 0, false, err
+	}
 	switch {
+	case at.Version != expected:
+		return at, 0, false, conflict(id, at.Version, expected)
 	case at.InDoubt, at.Place > 0 && (at.Waits() || !j.status.Online):
-		return 0, true, (&lostError{errors.New(j.status.Problem), false}).unavailable(id)
+		return at, 0, true, (&lostError{errors.New(j.status.Problem), false}).unavailable(id)
 	case at.Waits(), !j.status.Online:
 		seq, err = j.AppendWaiting(ctx, id, at.Version, false, events...)
-		return seq, true, err
+		return at, seq, true, err
 	}
-	return 0, false, nil
+	return at, 0, false, nil
 }
 
-// published stores here what was published; the session may have been first.
-func (j *Journal) published(ctx context.Context, m replica.Message) (uint64, error) {
-	stored, err := j.Deliver(ctx, []replica.Message{m}, 0)
-	if err != nil {
-		return 0, err
+// await names a message that is to be published; the channel has what became of it here, once it has come back.
+func (j *Journal) await() (message string, result chan replica.Result) {
+	message, result = nuid.Next(), make(chan replica.Result, 1)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.awaited[message] = result
+	return message, result
+}
+
+func (j *Journal) forget(message string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.awaited, message)
+}
+
+// outcome is what an append returns whose message came back: all desks store the team's journal in its order, so what is not stored
+// here is stored nowhere.
+func (j *Journal) outcome(ctx context.Context, id human.OperationID, expected uint64, events []human.Event, r replica.Result) (uint64, error) {
+	if r.Refused == nil {
+		return r.Seq, nil
 	}
-	if stored[0].Refused == nil {
-		return stored[0].Seq, nil
+	entries, err := j.Operation(ctx, id) // it may have come twice
+	last := int(expected) + len(events)
+	if err != nil || len(entries) < last {
+		return 0, errors.Join(r.Refused, err)
 	}
-	last := m.Before + uint64(len(m.Events))
-	entries, err := j.Operation(ctx, m.ID)
-	if err != nil || uint64(len(entries)) < last {
-		return 0, errors.Join(stored[0].Refused, err)
+	is, want := entries[last-1], events[len(events)-1]
+	if is.Event.Desk != "" || is.Event.Type != want.Type || is.Event.By != want.By || !is.Event.At.Equal(want.At) {
+		return 0, r.Refused
 	}
-	return entries[last-1].Seq, nil
+	return is.Seq, nil
 }
 
 // A lostError says that the team's server gave no answer.
@@ -213,7 +246,7 @@ func (e *lostError) unavailable(id human.OperationID) error {
 
 // publish puts an append into the team's journal, and returns its place. The error is a Conflict, a lostError, or says what is wrong
 // with the message.
-func (j *Journal) publish(ctx context.Context, id human.OperationID, class Class, at replica.Standing, events []human.Event) (uint64, error) {
+func (j *Journal) publish(ctx context.Context, message string, id human.OperationID, class Class, at replica.Standing, events []human.Event) (uint64, error) {
 	payload, err := encode(at.Version, events)
 	if err != nil {
 		return 0, err
@@ -226,7 +259,6 @@ func (j *Journal) publish(ctx context.Context, id human.OperationID, class Class
 	}
 	msg := nats.NewMsg(Subject(id, j.o.Desk, class))
 	msg.Data = payload
-	message := nuid.Next()                                                            // of this append, however often it is sent
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.o.Patience) // once on its way, its fate has to be known
 	defer cancel()
 	lost := &lostError{}
@@ -241,9 +273,8 @@ func (j *Journal) publish(ctx context.Context, id human.OperationID, class Class
 		var api *jetstream.APIError
 		switch {
 		case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
-			place, err := j.wrongPlace(patience, api, message)
-			if err != nil || place > 0 {
-				return place, err
+			if !j.first(patience, api) && lost.inDoubt { // it may be this very message
+				return 0, lost
 			}
 			return 0, conflict(id, at.Version+1, at.Version)
 		case errors.As(err, &api) && api.ErrorCode == wrongConstant: // another append of the operation is on its way
@@ -255,7 +286,7 @@ func (j *Journal) publish(ctx context.Context, id human.OperationID, class Class
 			}
 		case errors.Is(err, nats.ErrMaxPayload):
 			return 0, human.Wrap(human.Invalid, err, "the request is larger than the team's server takes; send less, or raise its max_payload")
-		case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse):
+		case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse):
 			lost.cause = err // it was not sent, or nobody got it
 		default:
 			lost.cause, lost.inDoubt = err, true
@@ -276,29 +307,13 @@ const (
 	tooLarge      = 10054
 )
 
-// wrongPlace says what it means that the operation's last message is not where it was expected: it is this very message, which was
-// stored before (then place is its place), or another desk was first. Then it returns once that is here, so that whoever reads again
-// reads something newer.
-func (j *Journal) wrongPlace(ctx context.Context, api *jetstream.APIError, message string) (place uint64, err error) {
+// first waits until what was published before is here, so that whoever reads again reads something newer; it says whether that is so.
+func (j *Journal) first(ctx context.Context, wrong *jetstream.APIError) bool {
 	var last uint64
-	if _, err := fmt.Sscanf(api.Description, "wrong last sequence: %d", &last); err != nil || last == 0 {
-		return 0, nil //nolint:nilerr // then the next try shows
+	if _, err := fmt.Sscanf(wrong.Description, "wrong last sequence: %d", &last); err == nil {
+		j.arrived(ctx, last)
 	}
-	j.mu.RLock()
-	js := j.js
-	j.mu.RUnlock()
-	stream, err := js.Stream(ctx, Stream)
-	if err == nil {
-		var is *jetstream.RawStreamMsg
-		if is, err = stream.GetMsg(ctx, last); err == nil && is.Header.Get(jetstream.MsgIDHeader) == message {
-			return last, nil
-		}
-	}
-	if err != nil {
-		return 0, &lostError{err, true}
-	}
-	j.arrived(ctx, last)
-	return 0, nil
+	return ctx.Err() == nil
 }
 
 // arrived blocks until the team's journal is here up to place, or ctx ends.

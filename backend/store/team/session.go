@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/replica"
@@ -199,6 +200,14 @@ func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, place
 			}
 		}
 		j.mu.Lock()
+		for i, m := range batch {
+			if result := j.awaited[m.Headers().Get(jetstream.MsgIDHeader)]; result != nil {
+				select {
+				case result <- stored[i]:
+				default: // it came twice
+				}
+			}
+		}
 		j.place = place
 		s := j.status
 		s.Behind = behind
@@ -264,9 +273,14 @@ func (j *Journal) goOnline(ctx context.Context, stuck map[human.OperationID]bool
 // mostBytes is about how large a message with waiting events becomes at most, before it is made two.
 const mostBytes = 4 << 20
 
-// send publishes what waits of an operation.
+// send publishes what waits of an operation. Nothing else begins to wait of it once some is on its way: others may know it then.
 func (j *Journal) send(ctx context.Context, id human.OperationID) error {
+	j.mu.Lock() // appends that wait are stored, or see it
 	at, err := j.Standing(ctx, id)
+	if err == nil {
+		err = j.Doubt(ctx, id, true)
+	}
+	j.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -283,7 +297,11 @@ func (j *Journal) send(ctx context.Context, id human.OperationID) error {
 			}
 			events = append(events, e.Event)
 		}
-		place, err := j.publish(ctx, id, classOf(events), replica.Standing{Version: shared, Place: at.Place}, events)
+		place, err := j.publish(ctx, nuid.Next(), id, classOf(events), replica.Standing{Version: shared, Place: at.Place}, events)
+		var lost *lostError
+		if errors.As(err, &lost) && !lost.inDoubt && !at.InDoubt {
+			return errors.Join(err, j.Doubt(ctx, id, false))
+		}
 		if err != nil {
 			return err
 		}

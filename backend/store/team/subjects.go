@@ -30,7 +30,7 @@ const (
 // Config is the stream, kept by so many servers of the team: 1 or 3. Messages are never thrown away by themselves.
 func Config(replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name: Stream, Subjects: []string{"op.>"}, Storage: jetstream.FileStorage, Replicas: replicas, Retention: jetstream.LimitsPolicy,
+		Name: Stream, Subjects: []string{"op.*.*.*"}, Storage: jetstream.FileStorage, Replicas: replicas, Retention: jetstream.LimitsPolicy,
 		Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute, AllowDirect: true, DenyDelete: true, Compression: jetstream.S2Compression,
 	}
 }
@@ -50,7 +50,7 @@ func Subject(id human.OperationID, desk string, c Class) string {
 }
 
 // AllOf matches every message of an operation.
-func AllOf(id human.OperationID) string { return "op." + string(id) + ".>" }
+func AllOf(id human.OperationID) string { return Subject(id, "*", "*") }
 
 // parse splits a subject.
 func parse(subject string) (id human.OperationID, desk string, c Class, err error) {
