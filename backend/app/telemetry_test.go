@@ -24,6 +24,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"deskbell/backend/human"
+	"deskbell/backend/store/sqlite"
 )
 
 // scrape reads a server's metrics as Prometheus does.
@@ -172,6 +173,42 @@ func TestMetrics(t *testing.T) {
 	waitFor(t, "a request with its agent's name", func() bool {
 		return value(scrape(t, s.url, dir), "deskbell_requests_total", "agent=secret-agent-name") == 1
 	})
+	s.stop(t)
+}
+
+// Without a database nothing is ready, and a scrape says so. Without the setting there are no metrics.
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	s := serve(t, dir, []string{"DESKBELL_METRICS_ENABLED=true"})
+	newCaller(t, s.url, "").good(t, "GET", "/readyz", nil, nil)
+	if now := scrape(t, s.url, dir); value(now, "deskbell_ready") != 1 || value(now, "deskbell_healthy") != 1 {
+		t.Errorf("ready %g, healthy %g", value(now, "deskbell_ready"), value(now, "deskbell_healthy"))
+	}
+	if err := os.Remove(filepath.Join(dir, sqlite.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "a server that is not ready", func() bool {
+		status, words := newCaller(t, s.url, "").problem(t, "GET", "/readyz")
+		return status == 503 && strings.Contains(words, "was deleted")
+	})
+	waitFor(t, "a scrape that says so", func() bool {
+		now := scrape(t, s.url, dir)
+		return value(now, "deskbell_ready") == 0 && value(now, "deskbell_healthy") == 0
+	})
+	s.interrupt(t)
+
+	dir = filepath.Join(t.TempDir(), "data")
+	s = serve(t, dir, []string{"DESKBELL_HUMAN_ENABLED=false"})
+	if status, words := newCaller(t, s.url, "").problem(t, "GET", "/readyz"); status != 503 || !strings.Contains(words, "human.enabled") {
+		t.Errorf("a server that takes no requests says %d: %s", status, words)
+	}
+	if status, words := newCaller(t, s.url, "").problem(t, "GET", "/metrics"); status != 404 || !strings.Contains(words, "metrics.enabled") {
+		t.Errorf("without metrics: %d: %s", status, words)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "metrics.token")); !os.IsNotExist(err) {
+		t.Errorf("a token was made: %v", err)
+	}
 	s.stop(t)
 }
 

@@ -16,8 +16,11 @@ type Metrics struct {
 	Token string // of the scraper; an operator may read them, too
 }
 
-// readyEvery is how often at most it is tried out whether requests can be stored.
-const readyEvery = time.Second
+// readyEvery is how often at most it is tried out whether requests can be stored, and readyTime how long that may take.
+const (
+	readyEvery = time.Second
+	readyTime  = 4 * time.Second
+)
 
 // readiness remembers what was tried last: anyone may ask.
 type readiness struct {
@@ -38,12 +41,14 @@ func (s *Server) Ready(ctx context.Context) error {
 	r := &s.ready
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now := s.deps.Now(); r.at.IsZero() || now.Sub(r.at) >= readyEvery {
-		err := s.deps.Ready(ctx)
+	if r.at.IsZero() || s.deps.Now().Sub(r.at) >= readyEvery {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTime) // others wait for it, too
+		defer cancel()
+		r.err = s.deps.Ready(ctx)
 		if ctx.Err() != nil {
-			return human.Wrap(human.Unavailable, ctx.Err(), "storage did not answer in time")
+			r.err = human.Wrap(human.Unavailable, ctx.Err(), "storage did not answer in time")
 		}
-		r.at, r.err = now, err
+		r.at = s.deps.Now()
 	}
 	if r.err != nil {
 		return human.Errorf(human.Unavailable, "no request can be stored now: %s", human.Inner{Err: r.err})
@@ -55,8 +60,6 @@ func (s *Server) Ready(ctx context.Context) error {
 func (s *Server) monitoring(c catalogue) {
 	add(c, route{http.MethodGet, "/readyz", "ready", "Can it store a request now?", anyone, 0},
 		func(ctx context.Context, _ *exchange, _ *none) (*answer[*Health], error) {
-			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-			defer cancel()
 			return ok(&Health{Status: "ok", Version: s.deps.Version}, s.Ready(ctx))
 		})
 	s.handler.HandleFunc("GET /metrics", s.serveMetrics)
