@@ -54,6 +54,7 @@ import (
 	"deskbell/backend/summary"
 	"deskbell/backend/transport/api"
 	"deskbell/backend/transport/cli"
+	"deskbell/backend/transport/telemetry"
 )
 
 // Config is what an App is opened with.
@@ -103,6 +104,11 @@ type App struct {
 	clients   *clients
 	plans     *plan.Service
 	stepUp    *stepup.Service
+
+	metrics  *telemetry.Metrics // nil when they are off
+	traces   *telemetry.Traces  // nil when they are off
+	scraper  string             // the token that reads metrics
+	observed uint64             // the seq up to which metrics and traces do not go back
 
 	finished  *sinks.Log
 	outbox    *outbox.Service
@@ -264,6 +270,7 @@ func (a *App) opens(closes func() error) { a.opened = append(a.opened, closes) }
 func (a *App) Run(ctx context.Context) error {
 	faces, stopFaces := context.WithCancel(ctx)
 	defer stopFaces()
+	stopTelemetry := a.start(ctx, a.telemetry())
 	stopQueue := a.start(ctx, map[string]func(context.Context) error{"queue": a.queue.Run})
 	stopJobs := a.start(ctx, a.jobs())
 	served := make(chan error, 1)
@@ -289,6 +296,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.replays.Close()
 	stopJobs()
 	stopQueue() // it sends what it holds, with a summary
+	stopTelemetry()
 	a.summaries.Close()
 	a.log.Info("stopped")
 	return errors.Join(err, a.Close())

@@ -127,7 +127,10 @@ func (a *App) openQueue(ctx context.Context) error {
 		},
 	})
 	o.Files = a.attachments
-	a.queue = queue.New(a.team.queueJournal(), a.store, o)
+	if err := a.openTelemetry(ctx); err != nil {
+		return err
+	}
+	a.queue = queue.New(a.journal(), a.store, o)
 	if err := a.queue.Load(ctx); err != nil {
 		return err
 	}
@@ -256,6 +259,7 @@ type reported struct {
 	service.Store
 	callers *callers.Service
 	dir     string
+	decided func(human.Ruling) // may be nil
 }
 
 // PutDecision implements service.Store.
@@ -263,7 +267,11 @@ func (r reported) PutDecision(ctx context.Context, d service.Decision, made []st
 	if d.HardLimit && d.Decision != human.Allow && (strings.Contains(strings.ToLower(d.Call), "deskbell") || strings.Contains(d.Call, r.dir)) {
 		r.callers.Attempted(ctx, d.Agent, human.Try{What: human.TryCommand, Limit: d.Rule, Detail: d.Call, OperationID: d.OperationID})
 	}
-	return r.Store.PutDecision(ctx, d, made)
+	err := r.Store.PutDecision(ctx, d, made)
+	if err == nil && r.decided != nil {
+		r.decided(d.Decision)
+	}
+	return err
 }
 
 // openGate makes the gatekeeper.
@@ -273,7 +281,7 @@ func (a *App) openGate(ctx context.Context) (err error) {
 	a.policy = func() gate.Policy { return file.Read().Config.Policy }
 	a.backups = backups.New(a.Dir, time.Now, a.masker.Text, tree)
 	d := service.Deps{
-		Queue: a.queue, Store: reported{a.store.Gate(), a.callers, a.Dir}, Files: a.backups, Operator: a.operator(), Mask: a.masker.Within, Guard: a.Dir, Now: time.Now, Log: a.log,
+		Queue: a.queue, Store: reported{a.store.Gate(), a.callers, a.Dir, a.decided()}, Files: a.backups, Operator: a.operator(), Mask: a.masker.Within, Guard: a.Dir, Now: time.Now, Log: a.log,
 		File: func() service.File {
 			now := file.Read()
 			return service.File{Path: file.Path(), Rules: now.Rules, Config: now.Config, Problem: now.Problem}
@@ -415,6 +423,7 @@ func (a *App) openAPI() (err error) {
 		},
 		Hosts: a.settings.Server.AllowHosts, MaxBody: a.settings.MaxBody(), Version: a.Version, Log: a.log,
 	}
+	d.Ready, d.Metrics = a.storable, a.scraped()
 	d.Capturer = captures{platform.Capturer()}
 	d.Terminals = a.terminals
 	if a.recorder != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"deskbell/backend/human"
-	"deskbell/backend/queue"
 	"deskbell/backend/store/team"
 	"deskbell/backend/store/team/hub"
 )
@@ -50,14 +49,6 @@ func (a *App) openTeam() error {
 
 // teamSeal is what the seal of the credentials is for.
 const teamSeal = "deskbell: the credentials of a desk of a team"
-
-// queueJournal is what the queue appends to.
-func (m *membership) queueJournal() queue.Journal {
-	if m.journal == nil {
-		return m.app.store
-	}
-	return m.journal
-}
 
 // jobs are what runs while the desk is in a team.
 func (m *membership) jobs(jobs map[string]func(context.Context) error) {

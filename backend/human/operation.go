@@ -117,6 +117,7 @@ type Request struct {
 	Timeout        float64         `json:"timeout,omitempty"` // seconds; 0 is never overdue
 	OnTimeout      OnTimeout       `json:"on_timeout,omitempty" enum:"mark,cancel"`
 	Attachments    []Attachment    `json:"attachments,omitempty"`
+	Traceparent    string          `json:"traceparent,omitempty"` // of the agent's span, see the function; no part of what it asks
 }
 
 // Digest is the SHA-256, in hex, of the exact bytes an answer is bound to: the command in

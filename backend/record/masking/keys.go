@@ -20,7 +20,7 @@ var prefixes = []struct{ begins, rest string }{
 	{"pypi-AgE", `[A-Za-z0-9_-]{30,}`}, {"cio", `[A-Za-z0-9]{32}\b`}, {"dapi SK", `[0-9a-f]{32}`}, {"SG.", `[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`},
 	{"shpat_ shpca_ shppa_ shpss_", `[0-9A-Fa-f]{32}`}, {"hvs. hvb. hvr.", `[A-Za-z0-9_-]{20,}`}, {"tskey-", `[A-Za-z0-9-]{20,}`},
 	{"AGE-SECRET-KEY-1", `[A-Z0-9]{20,}`}, {"eyJ", `[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`},
-	{"dbk_ dbo_", `[A-Za-z0-9]{20,}`}, // Deskbell's own
+	{"dbk_ dbo_ dbm_", `[A-Za-z0-9]{20,}`}, // Deskbell's own
 }
 
 // A mark is a text that a secret begins with or stands behind, and the expression of both from the mark on. It is found much faster than

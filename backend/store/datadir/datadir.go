@@ -27,6 +27,7 @@ const (
 	Finished = "human.log"     // the finished requests
 	Socket   = "deskbell.sock" // on which the server listens, too
 	Agents   = "known_agents"  // whose processes the server knows
+	Scraper  = "metrics.token" // what a scraper of metrics shows
 
 	lockFile   = "lock"
 	serverFile = "server.json"

@@ -282,10 +282,27 @@ func checkWebhook(v any) error {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" || strings.Contains(u.Host, "secret") {
 		return human.Errorf(human.Invalid, "it must be an address such as https://example.org/hook, without a user or a fragment")
 	}
+	return checkEncrypted(u)
+}
+
+// checkEncrypted takes http on this machine only.
+func checkEncrypted(u *url.URL) error {
 	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return human.Errorf(human.Invalid, "it must begin with https:// unless it is on this machine")
 	}
 	return nil
+}
+
+// checkCollector takes what checkBaseURL does, http on this machine only.
+func checkCollector(v any) error {
+	if err := checkBaseURL(v); err != nil {
+		return err
+	}
+	u, err := url.Parse(v.(string))
+	if err != nil {
+		return err
+	}
+	return checkEncrypted(u)
 }
 
 func checkWebhookBody(v any) error {

@@ -26,7 +26,18 @@ type Settings struct {
 	Sinks         Sinks
 	Retention     Retention
 	Backup        Backup
+	Metrics       Metrics
+	Telemetry     Telemetry
 }
+
+// Metrics are the settings of what monitoring scrapes.
+type Metrics struct {
+	Enabled bool
+	Agents  bool // with agents' names
+}
+
+// Telemetry says where traces go.
+type Telemetry struct{ OTLPEndpoint string }
 
 // Backup are the settings of backups of Deskbell's data.
 type Backup struct {
@@ -515,6 +526,22 @@ var Table = []Setting{
 		Doc:   "What is posted: JSON with places such as {{json .Text}}. Empty: the whole document.",
 		check: checkWebhookBody,
 		bind:  func(s *Settings) any { return &s.Sinks.WebhookBody },
+	},
+	{
+		Key: "metrics.enabled", Default: false, Restart: true,
+		Doc:  "Serve metrics for Prometheus at /metrics, to whoever has the token in metrics.token in the data folder.",
+		bind: func(s *Settings) any { return &s.Metrics.Enabled },
+	},
+	{
+		Key: "metrics.agents", Default: false, Restart: true,
+		Doc:  "Count requests by their agent's name, too.",
+		bind: func(s *Settings) any { return &s.Metrics.Agents },
+	},
+	{
+		Key: "telemetry.otlp_endpoint", Default: "", Restart: true,
+		Doc:   "Where traces of requests are sent by OTLP over HTTP, such as http://127.0.0.1:4318, without texts; to another machine by https only. Empty: nowhere.",
+		check: checkCollector,
+		bind:  func(s *Settings) any { return &s.Telemetry.OTLPEndpoint },
 	},
 	{
 		Key: "updates.check", Default: false,

@@ -116,6 +116,9 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal("the disk does not fill")
 		}
 	}
+	if h.Ready(t.Context()) == nil {
+		t.Error("it is ready without space")
+	}
 	head := h.live.seq()
 	lacking, _ := h.late.snapshot()
 	for n := range lacking {
@@ -183,5 +186,30 @@ func TestReadOnlyFolder(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A disk that is full is not ready, and one with space again is.
+func TestReadyNeedsSpace(t *testing.T) {
+	dir, _, mounted := mount(t, 40<<20)
+	if !mounted {
+		t.Skip("it may not mount a file system of its own")
+	}
+	h := &history{TB: t, dir: dir, versions: map[human.OperationID]uint64{}}
+	h.open(Options{})
+	defer h.Close()
+	if err := h.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 30<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, h.Ready(t.Context()), human.Exhausted)
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Ready(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

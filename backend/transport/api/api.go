@@ -93,6 +93,9 @@ type Deps struct {
 	Data Data // may be nil
 	Team Team // may be nil
 
+	Ready   func(context.Context) error // whether an event can be stored now; nil: always
+	Metrics *Metrics                    // at /metrics; nil: there are none
+
 	// Terminal is the terminal of the process at the other end of a connection: Denied where it has none, NotFound where it
 	// cannot be known. Without it no session is a terminal's.
 	Terminal func(net.Conn) (Terminal, error)
@@ -118,6 +121,7 @@ type Server struct {
 	notices  *notices
 	phones   *phoneDoor // nil: none can come in
 	console  *console
+	ready    readiness
 	spec     []byte
 	url      string // of the first listener on TCP, from Serve on
 

@@ -322,6 +322,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"DELETE /api/stepup/notices", nil, nil, 401, 403, 403, 200},
 		{"PUT /api/stepup/pin", nil, text(`{"pin":"123456"}`), 401, 403, 403, 200},
 		{"GET /healthz", nil, nil, 200, 200, 200, 200},
+		{"GET /readyz", nil, nil, 200, 200, 200, 200},
+		{"GET /metrics", nil, nil, 404, 404, 404, 404}, // off; monitoring_test.go has them
 		{"GET /api/openapi.json", nil, nil, 200, 200, 200, 200},
 	} {
 		t.Run(c.call, func(t *testing.T) {

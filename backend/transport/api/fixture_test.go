@@ -50,6 +50,12 @@ type fixture struct {
 
 func openFixture(t testing.TB, change func(*Deps, *queue.Options)) *fixture {
 	t.Helper()
+	return openFixtureOn(t, change, func(j queue.Journal) queue.Journal { return j })
+}
+
+// openFixtureOn is openFixture with another journal in front of the store.
+func openFixtureOn(t testing.TB, change func(*Deps, *queue.Options), on func(queue.Journal) queue.Journal) *fixture {
+	t.Helper()
 	h := &fixture{t: t, logs: new(logs)}
 	log := slog.New(slog.NewTextHandler(h.logs, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	dir := t.TempDir()
@@ -63,7 +69,7 @@ func openFixture(t testing.TB, change func(*Deps, *queue.Options)) *fixture {
 	if change != nil {
 		change(&deps, &opts)
 	}
-	h.queue = queue.New(store, store, opts)
+	h.queue = queue.New(on(store), store, opts)
 	deps.Queue = h.queue
 	if deps.StepUp != nil {
 		opts.Receipts.Passkey = deps.StepUp.PublicKey

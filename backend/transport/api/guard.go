@@ -53,7 +53,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Best effort: a recorder has no connection. It is set for each request, since it outlives one.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 	path := r.URL.Path
-	protected := strings.HasPrefix(path, "/api/") || path == "/mcp" || path == "/healthz"
+	protected := strings.HasPrefix(path, "/api/") || slices.Contains(bare, path)
 	s.harden(w, r, protected)
 	if err := s.admit(r); err != nil {
 		s.refuse(w, r, err)
@@ -137,10 +137,13 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, x *exchange) {
 	}
 }
 
-// open says whether a request needs no key.
+// bare are the calls outside of /api/.
+var bare = []string{"/mcp", "/healthz", "/readyz", "/metrics"}
+
+// open says whether a request needs no key, or its call looks at the key itself.
 func open(r *http.Request) bool {
 	switch r.URL.Path {
-	case "/healthz", "/api/openapi.json":
+	case "/healthz", "/readyz", "/metrics", "/api/openapi.json":
 		return true
 	case "/api/session", "/api/session/terminal", "/api/phone/pair", "/api/phone/session":
 		return r.Method == http.MethodPost

@@ -133,7 +133,7 @@ func TestTheGatekeeperKnowsWhoseCallsTheyAre(t *testing.T) {
 			args, err := json.Marshal(map[string]string{"method": strings.ToUpper(method), "url": target})
 			must(t, err)
 			limit := gate.Judge(gate.Call{Tool: "http_request", Args: args}, gate.Permissive, nil).HardLimit
-			own := slices.Contains([]string{"/api/ws", "/healthz", "/api/openapi.json"}, path) || strings.HasPrefix(call.Description, "For: agent")
+			own := slices.Contains([]string{"/api/ws", "/healthz", "/readyz", "/api/openapi.json"}, path) || strings.HasPrefix(call.Description, "For: agent")
 			if own {
 				agents++
 			} else {

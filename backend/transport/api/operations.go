@@ -135,7 +135,9 @@ func (s *Server) operations(c catalogue) {
 	invoke := toHuman("invoke", "invoke", "Send a request to a human", agents)
 	invoke.also = http.StatusCreated
 	add(c, invoke, func(ctx context.Context, x *exchange, in *payload[InvokeRequest]) (*operationAnswer, error) {
-		op, created, err := q.Ring(ctx, in.JSON.request(x.by.Name, q.DefaultTimeout()), in.JSON.Attach)
+		r := in.JSON.request(x.by.Name, q.DefaultTimeout())
+		r.Traceparent = human.Traceparent(x.request.Header.Get("Traceparent"))
+		op, created, err := q.Ring(ctx, r, in.JSON.Attach)
 		if err != nil {
 			return nil, err
 		}

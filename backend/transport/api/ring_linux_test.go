@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,11 +20,12 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/transport/telemetry"
 )
 
 // BenchmarkRing reports the processor time of a durable ring, all threads and the system's part included, in microseconds.
 // 64 agents ring at once; what rings leave to do behind their acknowledgment counts, too. "over REST" contains its clients;
-// "HTTP alone" is what they and net/http cost for a call of the same size that does nothing.
+// "with metrics" is the same with metrics counted meanwhile; "HTTP alone" is what they and net/http cost for a call of the same size that does nothing.
 //
 //	go test -run - -bench Ring -benchtime 20000x -count 5 ./backend/transport/api
 func BenchmarkRing(b *testing.B) {
@@ -43,13 +45,27 @@ func BenchmarkRing(b *testing.B) {
 			}
 		})
 	})
-	b.Run("over REST", func(b *testing.B) {
-		h := openFixture(b, many)
+	overREST := func(b *testing.B, h *fixture) {
 		keys := make([]string, agents)
 		for i := range keys {
 			keys[i] = h.agent(fmt.Sprint("agent-", i))
 		}
 		each(b, h, agents, func(agent int) func() error { return invoker(b, h.url, keys[agent], 201) })
+	}
+	b.Run("over REST", func(b *testing.B) { overREST(b, openFixture(b, many)) })
+	b.Run("with metrics", func(b *testing.B) {
+		m := telemetry.NewMetrics(telemetry.Server{Version: "1.2.3", Log: slog.Default(), Now: time.Now})
+		h := openFixtureOn(b, many, m.Journal)
+		ctx, stop := context.WithCancel(b.Context())
+		var following sync.WaitGroup
+		following.Go(func() {
+			if err := m.Run(ctx, h.queue, human.Actor{Role: human.Operator, Name: "ada"}, 0); err != nil {
+				b.Error(err)
+			}
+		})
+		overREST(b, h)
+		stop()
+		following.Wait()
 	})
 	b.Run("HTTP alone", func(b *testing.B) {
 		body := strings.Repeat("x", 700)

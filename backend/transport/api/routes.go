@@ -142,6 +142,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.receipts(c)
 	s.changes(c.needs("changes of repositories", s.deps.Changes != nil))
 	s.signing(c)
+	s.monitoring(c)
 	s.administration(c)
 	s.agentClients(c.needs("clients", s.deps.Clients != nil))
 	s.attempts(c.needs("a check of callers", s.deps.Callers != nil))

@@ -121,6 +121,7 @@ type Ring struct {
 	OnTimeout      human.OnTimeout      `json:"on_timeout,omitempty"`
 	Attach         bool                 `json:"attach,omitempty"`      // join an operation of the same words in the same session whose end was not delivered
 	Attachments    []human.AttachmentID `json:"attachments,omitempty"` // files that Client.Attach stored
+	Traceparent    string               `json:"-"`                     // of the caller's span, in the form of W3C Trace Context; "" for none
 }
 
 // Invoke rings. The operation is durable when it returns; created is false when the request joined one that
@@ -130,9 +131,15 @@ func (c *Client) Invoke(ctx context.Context, r Ring) (op human.Operation, create
 	if err != nil {
 		return op, false, err
 	}
+	if r.Traceparent != "" {
+		ctx = context.WithValue(ctx, traceKey{}, r.Traceparent)
+	}
 	status, err := c.call(ctx, http.MethodPost, "/api/human/invoke", body, &op)
 	return op, status == http.StatusCreated, err
 }
+
+// traceKey is of a call's traceparent in its context.
+type traceKey struct{}
 
 // raw is a body that is JSON already.
 type raw []byte
@@ -547,6 +554,9 @@ func (c *Client) sendTo(ctx context.Context, at, method, path string, body []byt
 	}
 	if proof, given := ctx.Value(proofKey{}).(string); given {
 		r.Header.Set("Deskbell-Proof", proof)
+	}
+	if trace, given := ctx.Value(traceKey{}).(string); given {
+		r.Header.Set("Traceparent", trace)
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {

@@ -74,6 +74,7 @@ type Ring struct {
 	Timeout        *float64 // seconds
 	OnTimeout      human.OnTimeout
 	Attachments    []human.AttachmentID
+	Traceparent    string
 }
 
 // Options are what may be set; the zero value is the default of each.
@@ -231,6 +232,9 @@ func (t *tool) handler(x *exchange, do func(*call, context.Context, json.RawMess
 		c := &call{tool: t, exchange: x, began: time.Now()}
 		if info := req.ClientInfo(); info != nil {
 			c.client = info.Name
+		}
+		if text, is := req.Params.Meta["traceparent"].(string); is {
+			c.trace = human.Traceparent(text)
 		}
 		if token := req.Params.GetProgressToken(); token != nil {
 			c.progress = func(ctx context.Context, p mcp.ProgressNotificationParams) error {

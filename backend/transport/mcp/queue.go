@@ -42,7 +42,7 @@ func (r queueRinger) Ring(ctx context.Context, ring Ring) (human.Operation, bool
 	op, created, err := r.q.Ring(ctx, human.Request{
 		Kind: ring.Kind, Description: ring.Description, Details: ring.Details, Context: ring.Context,
 		AgentID: r.by.Name, SessionID: ring.SessionID, IdempotencyKey: ring.IdempotencyKey,
-		Priority: ring.Priority, Timeout: timeout, OnTimeout: ring.OnTimeout, Attachments: files,
+		Priority: ring.Priority, Timeout: timeout, OnTimeout: ring.OnTimeout, Attachments: files, Traceparent: ring.Traceparent,
 	}, true)
 	return op.ForAgent(), created, err
 }

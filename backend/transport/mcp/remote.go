@@ -46,7 +46,7 @@ func (r remote) Ring(ctx context.Context, ring Ring) (human.Operation, bool, err
 	return r.Invoke(ctx, client.Ring{
 		Kind: ring.Kind, Description: ring.Description, Details: ring.Details, Context: ring.Context,
 		SessionID: ring.SessionID, IdempotencyKey: ring.IdempotencyKey, Priority: &ring.Priority,
-		Timeout: ring.Timeout, OnTimeout: ring.OnTimeout, Attach: true, Attachments: ring.Attachments,
+		Timeout: ring.Timeout, OnTimeout: ring.OnTimeout, Attach: true, Attachments: ring.Attachments, Traceparent: ring.Traceparent,
 	})
 }
 

@@ -40,6 +40,7 @@ type call struct {
 	began    time.Time
 	progress func(context.Context, mcp.ProgressNotificationParams) error // nil where the client takes none
 	told     float64
+	trace    string // the traceparent of the call, or ""
 }
 
 // answer runs a call. Its error is for the protocol; what the agent should know of is in the result.
@@ -136,6 +137,7 @@ func (c *call) invoke(ctx context.Context, a arguments) (reading, error) {
 	if r.Attachments, err = c.attach(ctx, a.Attachments); err != nil {
 		return reading{}, err
 	}
+	r.Traceparent = c.trace
 	c.onTheirWay.wait(ctx)
 	op, created, err := c.ring(ctx, r)
 	if err != nil {

@@ -78,6 +78,14 @@ const parts: Part[] = [
     },
   },
   {
+    title: m.part_monitoring,
+    settings: {
+      'metrics.enabled': { name: m.name_metrics_enabled, doc: m.doc_metrics_enabled },
+      'metrics.agents': { name: m.name_metrics_agents, doc: m.doc_metrics_agents },
+      'telemetry.otlp_endpoint': { name: m.name_telemetry_otlp_endpoint, doc: m.doc_telemetry_otlp_endpoint },
+    },
+  },
+  {
     title: m.part_updates,
     settings: {
       'updates.check': { name: m.name_updates_check, doc: m.doc_updates_check },
