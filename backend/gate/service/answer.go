@@ -80,6 +80,9 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 		if rule, err = k.ruleOf(by, *r.Rule); err != nil {
 			return op, err
 		}
+		if rule.Decision == human.Allow && op.ApprovalsNeeded > 1 {
+			return op, human.BadField("rule", "would allow without asking what two people have to approve")
+		}
 		rule.Files = q.Files
 	}
 	switch r.Choice {
@@ -130,6 +133,9 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 			err = human.Wrap(human.KindOf(err), err, "%s. The backup stays in %s", human.Inner{Err: err}, a.Backup.Path)
 		}
 		return op, err
+	}
+	if !done.State.Terminal() { // it was the first of two approvals
+		return done, nil
 	}
 	if a.Args != nil && q.Fixed {
 		k.grant(op.AgentID, &written)

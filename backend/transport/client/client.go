@@ -351,6 +351,12 @@ func (c *Client) Release(ctx context.Context, id human.OperationID, reason strin
 	return c.change(ctx, "release", because{target{id}, reason})
 }
 
+// HandOver lets another operator claim an operation, which stays with whoever has it until then.
+func (c *Client) HandOver(ctx context.Context, id human.OperationID, to, note string) (op human.Operation, err error) {
+	_, err = c.call(ctx, http.MethodPost, "/api/operations/"+url.PathEscape(string(id))+"/handover", map[string]string{"to": to, "note": note}, &op)
+	return op, err
+}
+
 // Start says that the operator works on it.
 func (c *Client) Start(ctx context.Context, id human.OperationID) (human.Operation, error) {
 	return c.change(ctx, "start", target{id})
