@@ -178,8 +178,7 @@ func (o Operation) Apply(e Event) (Operation, error) {
 	case Unrecorded:
 		next.Recordings = slices.DeleteFunc(slices.Clone(o.Recordings), func(id RecordingID) bool { return id == e.Recording })
 	default:
-		own, _ := o.own(e.Type)
-		own.apply(&next, e)
+		o.own(e.Type).apply(&next, e)
 	}
 	next.endHandOver(o, e)
 	return next, nil
@@ -208,13 +207,12 @@ type lifeEvent struct {
 	apply  func(*Operation, Event)
 }
 
-// own is an event of the operation's kind, or of teams.
-func (o Operation) own(t EventType) (lifeEvent, bool) {
+// own is an event of the operation's kind, or of teams; without functions for all others.
+func (o Operation) own(t EventType) lifeEvent {
 	if own, is := lives[o.Kind].events[t]; is {
-		return own, true
+		return own
 	}
-	own, is := teamEvents[t]
-	return own, is
+	return teamEvents[t]
 }
 
 // lives are the kinds that add something.
@@ -317,7 +315,7 @@ func (o Operation) allows(e Event) error {
 	if err := o.Import.allows(o.ID, e); err != nil {
 		return err
 	}
-	if own, ok := o.own(e.Type); ok {
+	if own := o.own(e.Type); own.allows != nil {
 		return own.allows(o, e)
 	}
 	if o.State.Terminal() {

@@ -86,7 +86,7 @@ func TestWhoHasToApproveIsInTheRequest(t *testing.T) {
 func TestTwoPeopleApprove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, store := open(t, t.TempDir(), inTeam(human.HighRisk))
-		ctx, ann := t.Context(), human.Actor{Role: human.Operator, Name: "Ann"}
+		ctx, ann, priya := t.Context(), human.Actor{Role: human.Operator, Name: "Ann"}, human.Actor{Role: human.Operator, Name: "Priya"}
 		yes := human.Answer{Decision: human.Approved, HumanInput: "the backup is checked"}
 		op := ring(t, q, dangerous("critical"))
 		_, err := q.Complete(ctx, ann, op.ID, yes, op.Digest)
@@ -107,7 +107,7 @@ func TestTwoPeopleApprove(t *testing.T) {
 			t.Fatalf("the first lapsed, so the next is a first: %s, %v", got.State, err)
 		}
 		<-time.After(14 * time.Minute)
-		if got, err = q.Hold(ctx, mei, op.ID, human.Answer{Decision: human.Approved}, op.Digest); err != nil || got.State != human.Completed || got.Result.By != mei {
+		if got, err = q.Hold(ctx, priya, op.ID, human.Answer{Decision: human.Approved}, op.Digest); err != nil || got.State != human.Completed || got.Result.By != priya {
 			t.Fatalf("after the second: %s, %v", got.State, err)
 		}
 		raw, err := store.Receipts(ctx, op.ID)
@@ -121,7 +121,7 @@ func TestTwoPeopleApprove(t *testing.T) {
 			for _, s := range v.Signers {
 				names = append(names, s.Operator)
 			}
-			want := []string{"Mei", "Tom", "Tom Mei"}[i]
+			want := []string{"Mei", "Tom", "Tom Priya"}[i]
 			if !v.Authentic || v.Authorizes != (i == 2) || strings.Join(names, " ") != want {
 				t.Errorf("receipt %d of %s: authentic %t, authorizes %t\n%+v", i, names, v.Authentic, v.Authorizes, v.Checks)
 			}

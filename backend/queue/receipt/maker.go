@@ -163,7 +163,6 @@ func Agreeing(entries []human.Entry, by human.Actor, with human.Answer) ([]Recei
 	var order []string
 	for _, e := range entries {
 		if e.Event.Type == human.ApprovedFirst {
-			clear(last)
 			order = nil
 		}
 		if (e.Event.Type == human.Voted || e.Event.Type == human.ApprovedFirst) && e.Event.By != by && e.Event.Receipt != nil {
