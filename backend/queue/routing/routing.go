@@ -113,7 +113,12 @@ func (r Rules) Route(ask Ask, team Team, at time.Time) Route {
 		c.step(at, c.people, human.Sayf("everyone who can answer is asked, because no one else is left"))
 	}
 	if len(c.route.Steps) > 0 {
-		c.route.Steps[0].At = at // there is no one before them to wait for
+		first := c.route.Steps[0].At
+		for i := range c.route.Steps {
+			if s := &c.route.Steps[i]; s.At.Equal(first) {
+				s.At = at // there is no one before them to wait for
+			}
+		}
 	}
 	return c.route
 }
@@ -237,8 +242,10 @@ func (c *chain) everyone(at time.Time) {
 	c.step(at, c.suited, reason)
 }
 
-// onCall asks who is on call for the skill, and for everything.
+// onCall asks who is on call for the skill, then who is for everything.
 func (c *chain) onCall(weeks []OnCall, at time.Time) {
+	weeks = slices.Clone(weeks)
+	slices.SortStableFunc(weeks, func(a, b OnCall) int { return strings.Compare(b.Skill, a.Skill) })
 	for _, w := range weeks {
 		if w.Skill != "" && w.Skill != c.rule.Skill {
 			continue

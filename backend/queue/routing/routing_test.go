@@ -42,8 +42,11 @@ func says(r routing.Route, from time.Time) string {
 }
 
 var databases = routing.Rules{
-	Rules:  []routing.Rule{{Kinds: []human.Kind{human.Approve}, Project: "billing*", Skill: "databases"}},
-	OnCall: []routing.OnCall{{Names: []string{"Sam", "Noor"}, Start: "2026-11-30", At: "09:00"}},
+	Rules: []routing.Rule{{Kinds: []human.Kind{human.Approve}, Project: "billing*", Skill: "databases"}},
+	OnCall: []routing.OnCall{
+		{Skill: "payments", Names: []string{"Mei"}, Start: "2026-11-30"},
+		{Names: []string{"Sam", "Priya"}, Start: "2026-11-30", At: "09:00"},
+	},
 }
 
 func TestWhoIsAsked(t *testing.T) {
@@ -81,7 +84,10 @@ func TestWhoIsAsked(t *testing.T) {
 			t.Presence["Mei"] = t.Presence["Priya"]
 			t.Before["Priya"] = 3
 		}, "0 Priya, 5 Mei+Aylin, 10 Sam", ""},
-		"else by name": {func(t *routing.Team, _ *routing.Ask) { t.Presence["Mei"] = t.Presence["Priya"] }, "0 Mei, 5 Priya+Aylin, 10 Sam", ""},
+		"else by name": {func(t *routing.Team, _ *routing.Ask) {
+			t.Presence["Mei"] = t.Presence["Priya"]
+			slices.Reverse(t.Members)
+		}, "0 Mei, 5 Priya+Aylin, 10 Sam", ""},
 		"who reads the language": {func(t *routing.Team, a *routing.Ask) {
 			a.Language = "zh-CN"
 			t.Members[0].Languages, t.Members[1].Languages, t.Members[2].Languages = []string{"de"}, []string{"zh"}, []string{"en"}
@@ -147,6 +153,7 @@ func TestRulesMatch(t *testing.T) {
 		"another kind":      {routing.Rule{Kinds: []human.Kind{human.Bash}}, false},
 		"another project":   {routing.Rule{Project: "bill"}, false},
 		"a part of it":      {routing.Rule{Project: "*ll*g*eu"}, true},
+		"not a part of it":  {routing.Rule{Project: "*x*eu"}, false},
 		"not twice the end": {routing.Rule{Project: "billing/eu*u"}, false},
 		"a lower risk":      {routing.Rule{Risk: human.LowRisk}, true},
 		"a higher risk":     {routing.Rule{Risk: human.CriticalRisk}, false},
@@ -300,6 +307,11 @@ func TestTheExample(t *testing.T) {
 	ask := routing.Ask{Kind: human.Approve, Project: "billing-eu", Risk: human.CriticalRisk, Language: "en", RequestedBy: "Priya"}
 	if got := says(rules.Route(ask, all, monday), monday); got != "0 Mei, 5 Sam, 10 Aylin" {
 		t.Errorf("the example asks %s", got)
+	}
+	all.Members = append(all.Members, member("Lin", routing.Operator))
+	review := rules.Route(routing.Ask{Kind: human.Review, RequestedBy: "Sam"}, all, monday)
+	if got := says(review, monday); got != "0 Lin, 0 Priya, 120 Aylin" || review.Steps[0].Reason.Text != "Lin is on call for code review" {
+		t.Errorf("the example asks %s, because %s", got, review.Steps[0].Reason.Text)
 	}
 }
 
