@@ -19,7 +19,7 @@ type membership struct {
 	journal     *team.Journal // nil: in no team
 
 	mu      sync.Mutex
-	joined  human.TeamState // since the start, to count from the next one
+	joined  human.DeskState // since the start, to count from the next one
 	changed chan struct{}
 }
 
@@ -63,7 +63,7 @@ func (m *membership) jobs(jobs map[string]func(context.Context) error) {
 const mostWaiting = 1000
 
 // State implements api.Team.
-func (m *membership) State() (human.TeamState, <-chan struct{}) {
+func (m *membership) State() (human.DeskState, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.journal == nil || m.joined.Restart {
@@ -71,7 +71,7 @@ func (m *membership) State() (human.TeamState, <-chan struct{}) {
 	}
 	s, changed := m.journal.Status()
 	c := m.credentials
-	now := human.TeamState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Online: s.Online, Since: s.Since, Problem: s.Problem, Behind: s.Behind}
+	now := human.DeskState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Online: s.Online, Since: s.Since, Problem: s.Problem, Behind: s.Behind}
 	if !s.Online {
 		waiting, err := m.app.store.Waiting(context.Background(), mostWaiting)
 		if err != nil {
@@ -99,7 +99,7 @@ func (m *membership) Join(ctx context.Context, by human.Actor, link string) erro
 	}
 	m.app.log.Info("this desk joined a team, from the next start on", "team", c.Team, "member", c.Member, "by", by.Name)
 	m.credentials = c
-	m.joined = human.TeamState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Restart: true}
+	m.joined = human.DeskState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Restart: true}
 	close(m.changed)
 	m.changed = make(chan struct{})
 	return nil

@@ -49,7 +49,7 @@ func (d *fixture) again(t testing.TB) {
 }
 
 // team waits until the desk stands so with its team.
-func (d *fixture) team(t testing.TB, is func(human.TeamState) bool) (now human.TeamState) {
+func (d *fixture) team(t testing.TB, is func(human.DeskState) bool) (now human.DeskState) {
 	t.Helper()
 	waitFor(t, "the desk to stand so with its team", func() bool {
 		d.boss.good(t, "GET", "/api/team", nil, &now)
@@ -58,7 +58,7 @@ func (d *fixture) team(t testing.TB, is func(human.TeamState) bool) (now human.T
 	return now
 }
 
-func online(s human.TeamState) bool { return s.Online }
+func online(s human.DeskState) bool { return s.Online }
 
 // Two desks of a team: what an agent asks at one is answered at the other, with a receipt that both have.
 func TestATeamAnswers(t *testing.T) {
@@ -121,14 +121,14 @@ func TestATeamAnswers(t *testing.T) {
 	// Away and back: each desk continues with its own requests, and tells.
 	addr, web := h.Addrs()
 	stopHub()
-	s := ann.team(t, func(s human.TeamState) bool { return !s.Online })
+	s := ann.team(t, func(s human.DeskState) bool { return !s.Online })
 	run(t, ann.dir, nil, "team", "--code", ann.invite(t)).want(t, 0, "offline")
 	var alone1 human.Operation
 	ann.during(t, []string{"ring", "--type", "feedback", "While away?"}, func(op human.Operation) {
 		alone1 = op
 		ann.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "human_input": "answered away", "digest": op.Digest}, nil)
 	}).want(t, 0, "answered away")
-	if s = ann.team(t, func(human.TeamState) bool { return true }); s.Waiting != 1 {
+	if s = ann.team(t, func(human.DeskState) bool { return true }); s.Waiting != 1 {
 		t.Errorf("away, the desk stands as %+v", s)
 	}
 	h, stopHub = startHub(t, folder, addr, web)
@@ -152,5 +152,5 @@ func TestATeamAnswers(t *testing.T) {
 	}
 	mei.server = serve(t, mei.dir, nil)
 	mei.boss = operator(t, mei.url, mei.code)
-	mei.team(t, func(s human.TeamState) bool { return s.Team == "" })
+	mei.team(t, func(s human.DeskState) bool { return s.Team == "" })
 }

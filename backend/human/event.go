@@ -12,30 +12,33 @@ type EventType string
 
 // The events. Each says who may cause it.
 const (
-	Invoked    EventType = "invoked"           // agent: Request
-	ClaimedBy  EventType = "claimed"           // operator
-	Released   EventType = "released"          // operator: Text is the reason, if any
-	Started    EventType = "started"           // operator: work has begun
-	InputSaved EventType = "input_saved"       // operator: Answer is a draft, nil forgets it
-	Asked      EventType = "asked"             // operator: Text is a question to the agent
-	Replied    EventType = "replied"           // agent: Text
-	Commented  EventType = "commented"         // operator: Text, after the end ("add as a message")
-	Snoozed    EventType = "snoozed"           // operator: Until; nil wakes it
-	Shown      EventType = "shown"             // system: Channel showed the request; Text says why it failed
-	Seen       EventType = "seen"              // operator: Channel was looked at
-	Expired    EventType = "overdue"           // system: the time limit has passed
-	Held       EventType = "held"              // operator: Answer, or without one Text, why they decline; it leaves at Until unless it is undone
-	Undone     EventType = "undone"            // operator, or system where it cannot be sent: the answer that is held is a draft again, or nothing was declined
-	Finished   EventType = "completed"         // operator: Answer
-	Withdrawn  EventType = "cancelled"         // agent, or system on time-out: Text is the reason
-	TurnedDown EventType = "declined"          // operator: Text is the reason
-	Delivered  EventType = "delivered"         // system: the agent has read the end
-	Recorded   EventType = "recording_began"   // operator: a Recording of the work was begun
-	Unrecorded EventType = "recording_dropped" // operator: the Recording was discarded or deleted
-	Voted      EventType = "voted"             // operator: Answer to a plan that needs several
-	Progressed EventType = "progressed"        // agent: Progress of a task of a confirmed plan
-	Ordered    EventType = "ordered"           // operator: Order to the agent whose plan runs
-	Erased     EventType = "removed"           // system, operator: the words of all events before were removed, as Removal says; the last of its operation
+	Invoked       EventType = "invoked"           // agent: Request
+	ClaimedBy     EventType = "claimed"           // operator
+	Released      EventType = "released"          // operator: Text is the reason, if any
+	Started       EventType = "started"           // operator: work has begun
+	InputSaved    EventType = "input_saved"       // operator: Answer is a draft, nil forgets it
+	Asked         EventType = "asked"             // operator: Text is a question to the agent
+	Replied       EventType = "replied"           // agent: Text
+	Commented     EventType = "commented"         // operator: Text, after the end ("add as a message")
+	Snoozed       EventType = "snoozed"           // operator: Until; nil wakes it
+	Shown         EventType = "shown"             // system: Channel showed the request; Text says why it failed
+	Seen          EventType = "seen"              // operator: Channel was looked at
+	Expired       EventType = "overdue"           // system: the time limit has passed
+	Held          EventType = "held"              // operator: Answer, or without one Text, why they decline; it leaves at Until unless it is undone
+	Undone        EventType = "undone"            // operator, or system where it cannot be sent: the answer that is held is a draft again, or nothing was declined
+	Finished      EventType = "completed"         // operator: Answer
+	Withdrawn     EventType = "cancelled"         // agent, or system on time-out: Text is the reason
+	TurnedDown    EventType = "declined"          // operator: Text is the reason
+	Delivered     EventType = "delivered"         // system: the agent has read the end
+	Recorded      EventType = "recording_began"   // operator: a Recording of the work was begun
+	Unrecorded    EventType = "recording_dropped" // operator: the Recording was discarded or deleted
+	Voted         EventType = "voted"             // operator: Answer to a plan that needs several
+	Progressed    EventType = "progressed"        // agent: Progress of a task of a confirmed plan
+	Ordered       EventType = "ordered"           // operator: Order to the agent whose plan runs
+	HandedOver    EventType = "handed_over"       // operator: To is who may claim it now, Text a note
+	Routed        EventType = "routed"            // system: Routing says who is asked, and why
+	ApprovedFirst EventType = "approved_first"    // operator: Answer, the first of two approvals of the bytes with this Digest
+	Erased        EventType = "removed"           // system, operator: the words of all events before were removed, as Removal says; the last of its operation
 )
 
 // An Event is one change of one operation. Which of the optional fields are set follows from Type.
@@ -48,6 +51,9 @@ type Event struct {
 	Answer  *Answer    `json:"answer,omitempty"`
 	Channel string     `json:"channel,omitempty"`
 	Until   *time.Time `json:"until,omitempty"`
+	To      string     `json:"to,omitempty"`
+	Digest  string     `json:"digest,omitempty"`
+	Routing *Routing   `json:"routing,omitempty"`
 
 	Recording RecordingID   `json:"recording,omitempty"`
 	Progress  *TaskProgress `json:"progress,omitempty"`
@@ -111,8 +117,7 @@ func (o Operation) Apply(e Event) (Operation, error) {
 	at := e.At
 	switch e.Type {
 	case ClaimedBy:
-		next.State, next.ClaimedBy = Claimed, e.By.Name
-		next.SnoozedUntil = nil
+		next.claim(e)
 	case Released:
 		next.State, next.ClaimedBy = Pending, ""
 	case Started:
@@ -174,8 +179,9 @@ func (o Operation) Apply(e Event) (Operation, error) {
 	case Unrecorded:
 		next.Recordings = slices.DeleteFunc(slices.Clone(o.Recordings), func(id RecordingID) bool { return id == e.Recording })
 	default:
-		lives[o.Kind].events[e.Type].apply(&next, e)
+		o.own(e.Type).apply(&next, e)
 	}
+	next.endHandOver(o, e)
 	return next, nil
 }
 
@@ -200,6 +206,14 @@ type life struct {
 type lifeEvent struct {
 	allows func(Operation, Event) error
 	apply  func(*Operation, Event)
+}
+
+// own is an event of the operation's kind, or of teams; without functions for all others.
+func (o Operation) own(t EventType) lifeEvent {
+	if own, is := lives[o.Kind].events[t]; is {
+		return own
+	}
+	return teamEvents[t]
 }
 
 // lives are the kinds that add something.
@@ -253,6 +267,7 @@ func invoked(id OperationID, e Event) Operation {
 		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: risk, RiskSent: sent,
 		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
 		Messages: []Message{}, Recordings: []RecordingID{}, Attachments: r.Attachments, Desk: e.Desk,
+		TeamState: TeamState{RequestedBy: r.RequestedBy, ApprovalsNeeded: r.Approvals},
 	}
 	if begun := lives[o.Kind].invoked; begun != nil {
 		o = begun(o)
@@ -304,14 +319,14 @@ func (o Operation) allows(e Event) error {
 	if err := o.allowsDesk(e); err != nil {
 		return err
 	}
-	if own, ok := lives[o.Kind].events[e.Type]; ok {
+	if own := o.own(e.Type); own.allows != nil {
 		return own.allows(o, e)
 	}
 	if o.State.Terminal() {
 		switch e.Type {
 		case Commented, Delivered, Shown, Seen, InputSaved, Unrecorded:
 			return nil
-		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Held, Undone, Finished, Withdrawn, TurnedDown, Recorded, Voted, Progressed, Ordered, Erased:
+		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Held, Undone, Finished, Withdrawn, TurnedDown, Recorded, Voted, Progressed, Ordered, HandedOver, ApprovedFirst, Routed, Erased:
 		}
 		return o.overError()
 	}
@@ -326,9 +341,7 @@ func (o Operation) allows(e Event) error {
 			return Errorf(Conflict, "operation %s has no answer that can be undone", o.ID)
 		}
 	case ClaimedBy:
-		if o.ClaimedBy != "" {
-			return o.takenError(e.By)
-		}
+		return o.mayClaim(e.By)
 	case Released:
 		if o.ClaimedBy == "" {
 			return Errorf(Conflict, "operation %s is not claimed, so there is nothing to release", o.ID)
@@ -371,7 +384,7 @@ func (o Operation) allowsDesk(e Event) error {
 		return nil
 	case e.Type == Undone && o.Leaving != nil:
 		from = o.Leaving.Desk
-	case e.By.Role == System && (e.Type == Shown || e.Type == Erased):
+	case e.By.Role == System && (e.Type == Shown || e.Type == Routed || e.Type == Erased):
 		return nil
 	}
 	if e.Desk != from {
@@ -384,11 +397,15 @@ func (o Operation) openError() error { return Errorf(Conflict, "operation %s is 
 
 // mayWork says why an operator's work on the operation, or an end of it, cannot be taken.
 func (o Operation) mayWork(e Event) error {
-	if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name && !o.Together {
+	denies := o.ApprovalsNeeded > 1 && e.Answer != nil && e.Answer.Decision == Refused && e.Type == Finished
+	if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name && !o.Together && !denies {
 		return o.takenError(e.By)
 	}
 	if e.Type == Finished && e.Answer == nil {
 		return Errorf(Invalid, "an answer is missing")
+	}
+	if e.Type == Finished && o.NeedsTwo(*e.Answer) {
+		return o.mayApprove(e)
 	}
 	if e.Type == Held && (e.Answer == nil) == (e.Text == "") {
 		return Errorf(Invalid, "what is held is either an answer or a reason to decline")
@@ -426,6 +443,9 @@ func (o Operation) HeldError() error {
 func (o Operation) takenError(by Actor) error {
 	if o.ClaimedBy == by.Name {
 		return Errorf(Conflict, "you have claimed operation %s already", o.ID)
+	}
+	if o.handedTo(by) {
+		return Errorf(Conflict, "operation %s was handed over to you; claim it first", o.ID)
 	}
 	return Errorf(Conflict, "operation %s is claimed by %s; ask them to release it, or release it yourself", o.ID, o.ClaimedBy)
 }

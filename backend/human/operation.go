@@ -118,6 +118,10 @@ type Request struct {
 	OnTimeout      OnTimeout       `json:"on_timeout,omitempty" enum:"mark,cancel"`
 	Attachments    []Attachment    `json:"attachments,omitempty"`
 	Traceparent    string          `json:"traceparent,omitempty"` // of the agent's span, see the function; no part of what it asks
+
+	// The server that takes the request sets these.
+	RequestedBy string `json:"requested_by,omitempty" doc:"In a team: the operator whose agent asked."`
+	Approvals   int    `json:"approvals,omitempty" doc:"How many people have to approve it; absent: one."`
 }
 
 // Digest is the SHA-256, in hex, of the exact bytes an answer is bound to: the command in
@@ -376,6 +380,7 @@ type Operation struct {
 	DeliveredAt *time.Time      `json:"delivered_at,omitempty" doc:"When its agent first read the end of it."`
 	Recordings  []RecordingID   `json:"recordings"`
 	PlanState
+	TeamState
 	Import *Import `json:"import,omitempty" doc:"Of an operation of another Deskbell: who brought it here, when, and from which file. Its receipts, recordings and files are not here."`
 
 	// For operators only; ForAgent leaves them out.
@@ -393,6 +398,7 @@ type Operation struct {
 // the recordings that were released to it.
 func (o Operation) ForAgent() Operation {
 	o.Draft, o.Drafts, o.Leaving, o.SnoozedUntil, o.Deliveries = nil, nil, nil, nil, nil
+	o.Approvals, o.HandOver, o.Routing = nil, nil, nil
 	if o.Result != nil {
 		result := *o.Result
 		result.Answer = result.ForAgent()
@@ -435,7 +441,7 @@ func (o Operation) Request() Request {
 	return Request{
 		Kind: o.Kind, Description: o.Description, Details: o.Details, Context: o.Context, AgentID: o.AgentID,
 		SessionID: o.SessionID, IdempotencyKey: o.IdempotencyKey, Priority: o.Priority, Timeout: o.Timeout, OnTimeout: o.OnTimeout,
-		Attachments: o.Attachments,
+		Attachments: o.Attachments, RequestedBy: o.RequestedBy, Approvals: o.ApprovalsNeeded,
 	}
 }
 

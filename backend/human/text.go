@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -156,4 +157,20 @@ func Cell(text string) string {
 		return "'" + text
 	}
 	return text
+}
+
+// LanguageOf is the language of the window in which a text is written, mostly: en or zh-CN.
+func LanguageOf(text string) string {
+	letters, han := 0, 0
+	for _, r := range text {
+		if unicode.Is(unicode.Han, r) {
+			han++
+		} else if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	if han*3 > letters { // a word is one or two characters in Chinese and five or six letters in English
+		return "zh-CN"
+	}
+	return "en"
 }

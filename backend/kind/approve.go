@@ -21,7 +21,7 @@ var Approve = Kind{
 	Answer: append([]string{"decision", "args"}, inWords...),
 	// Whoever approves something dangerous decides before the answer, not after it. What was edited may be more dangerous than what was sent.
 	Undo: func(op human.Operation, a human.Answer) bool {
-		return op.Risk.Level() <= human.LowRisk.Level() && a.Args == nil
+		return op.Risk.Level() <= human.LowRisk.Level() && a.Args == nil && op.ApprovalsNeeded < 2
 	},
 	Check: func(op human.Operation, a *human.Answer) error {
 		if a.Decision == "" {

@@ -42,6 +42,29 @@ func (q *Queue) Release(ctx context.Context, by human.Actor, id human.OperationI
 	return q.operate(ctx, by, id, human.Event{Type: human.Released, Text: reason})
 }
 
+// maxName is the longest name of an operator, in bytes.
+const maxName = 100
+
+// HandOver lets another operator claim an operation that is claimed, or claims it for by until they do. note is for them. Handing
+// over again replaces the hand-over before. Invalid for by themselves; a Conflict error for who has claimed it.
+func (q *Queue) HandOver(ctx context.Context, by human.Actor, id human.OperationID, to, note string) (human.Operation, error) {
+	if to = strings.TrimSpace(to); len(to) > maxName || !utf8.ValidString(to) {
+		return human.Operation{}, human.BadField("to", "is %d bytes; a name has at most %d, in valid UTF-8", len(to), maxName)
+	}
+	return q.operate(ctx, by, id, human.Event{Type: human.HandedOver, To: to, Text: note})
+}
+
+// Route notes who is asked for an operation now, and why. A step that there is already changes nothing: in a team several servers
+// note the same one.
+func (q *Queue) Route(ctx context.Context, id human.OperationID, step human.Routing) (human.Operation, error) {
+	return q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
+		if op.State.Terminal() || step.Step <= len(op.Routing) {
+			return nil, nil
+		}
+		return []human.Event{{Type: human.Routed, By: human.Actor{Role: human.System}, Routing: &step}}, nil
+	})
+}
+
 // Start says that the operator works on it.
 func (q *Queue) Start(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error) {
 	return q.operate(ctx, by, id, human.Event{Type: human.Started})
@@ -96,7 +119,7 @@ func (q *Queue) SaveInput(ctx context.Context, by human.Actor, id human.Operatio
 
 // Complete gives the answer (H9). Where answer has no human_input, a saved draft of the same operator
 // supplies it; where it has no summary, one line is made of the rest, unless the settings say no. An approval
-// needs a decision. digest must be the operation's: what was drawn on the screen is what is answered. Only answers that let no
+// needs a decision. Where two people have to approve, the first approval leaves the operation open for the second. digest must be the operation's: what was drawn on the screen is what is answered. Only answers that let no
 // agent act may be without. Findings that were removed go no further than this call; those that are left must rest on what the
 // operation has.
 func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
@@ -139,6 +162,9 @@ func (q *Queue) complete(ctx context.Context, by human.Actor, id human.Operation
 				return []human.Event{{Type: human.Held, By: by, Answer: &full, Until: until}}, nil
 			}
 			full = q.summarized(op, full)
+			if op.ApprovesFirst(full, q.now()) {
+				return []human.Event{{Type: human.ApprovedFirst, By: by, Answer: &full, Digest: op.AnswerDigest(full)}}, nil
+			}
 			if k, _ := kind.Of(op.Kind); k.Events != nil {
 				return k.Events(op, by, full)
 			}

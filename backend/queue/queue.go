@@ -49,6 +49,12 @@ type Options struct {
 	// UndoTime is how long an answer that is held can be undone; 0 or less holds none. nil is DefaultUndoTime.
 	UndoTime func() time.Duration
 
+	// SecondApproval is the risk from which on two people have to approve; NoRisk, or nil: one is enough.
+	SecondApproval func() human.Risk
+
+	// Member is the operator whose machine this is, in a team; nil or "": it is in none.
+	Member func() string
+
 	// Files keeps what requests and answers have attached; nil keeps nothing, and nothing can be attached.
 	Files Files
 
@@ -108,6 +114,12 @@ func New(journal Journal, index Index, opts Options) *Queue {
 	}
 	if opts.UndoTime == nil {
 		opts.UndoTime = func() time.Duration { return DefaultUndoTime }
+	}
+	if opts.SecondApproval == nil {
+		opts.SecondApproval = func() human.Risk { return human.NoRisk }
+	}
+	if opts.Member == nil {
+		opts.Member = func() string { return "" }
 	}
 	if opts.Summarize == nil {
 		opts.Summarize = func(_ human.Operation, a human.Answer) string { return a.OneLine() }
@@ -255,7 +267,7 @@ func (q *Queue) apply(ctx context.Context, op human.Operation, events []human.Ev
 // receipt makes the receipt of an event that answers op.
 func (q *Queue) receipt(ctx context.Context, op human.Operation, e human.Event) (*human.Receipt, error) {
 	var earlier []receipt.Receipt
-	if e.Type == human.Finished && e.Answer.Plan != nil && len(op.Votes) > 0 {
+	if e.Type == human.Finished && (e.Answer.Plan != nil && len(op.Votes) > 0 || op.NeedsTwo(*e.Answer)) {
 		entries, err := q.journal.Operation(ctx, op.ID)
 		if err == nil {
 			earlier, err = receipt.Agreeing(entries, e.By, *e.Answer)

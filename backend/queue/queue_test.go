@@ -14,6 +14,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/journaltest"
 	"deskbell/backend/store/sqlite"
 )
 
@@ -28,7 +29,7 @@ var (
 func open(t testing.TB, dir string, opts queue.Options) (*queue.Queue, *sqlite.Store) {
 	t.Helper()
 	ctx := context.Background()
-	store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+	store, err := sqlite.Open(ctx, dir, sqlite.Options{Key: journaltest.Key})
 	if err != nil {
 		t.Fatal(err)
 	}

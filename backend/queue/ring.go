@@ -75,6 +75,7 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	if op, found, err := joins(r); found || err != nil {
 		return op, false, err
 	}
+	q.persons(&r, decided != nil)
 	at := q.now()
 	op = human.Operation{ID: q.opts.NewID(at)}
 	if len(r.Attachments) > 0 {
@@ -107,6 +108,19 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	q.presence.touch(op.ID, r.AgentID)
 	q.arrive(op, r.AgentID)
 	return op, true, nil
+}
+
+// persons sets who asked, and how many people have to approve. What a rule decided asks no one. An approval whose agent names no
+// risk counts as critical; the gatekeeper names one where there is one.
+func (q *Queue) persons(r *human.Request, decided bool) {
+	r.RequestedBy, r.Approvals = q.opts.Member(), 0
+	from, risk := q.opts.SecondApproval(), r.Risk()
+	if decided || from.Level() == 0 {
+		return
+	}
+	if (r.Kind == human.Approve || r.Kind == human.Permission && risk != "") && risk.Level() >= from.Level() {
+		r.Approvals = 2
+	}
 }
 
 // check returns an error for what breaks a rule, and fills in the defaults.

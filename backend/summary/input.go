@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"deskbell/backend/human"
 	"deskbell/backend/kind"
@@ -183,18 +182,7 @@ func languageOf(op human.Operation, o Options, asked string) string {
 	case "en", "zh-CN":
 		return asked
 	}
-	letters, han := 0, 0
-	for _, r := range op.Description {
-		if unicode.Is(unicode.Han, r) {
-			han++
-		} else if unicode.IsLetter(r) {
-			letters++
-		}
-	}
-	if han*3 > letters { // a word is one or two characters in Chinese and five or six letters in English
-		return "zh-CN"
-	}
-	return "en"
+	return human.LanguageOf(op.Description)
 }
 
 // edits sums up what was removed, masked, reworded and shared in the recordings of an input.

@@ -75,12 +75,9 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 		return k.d.Queue.Complete(ctx, by, id, human.Answer{Decision: human.Refused}, op.Digest)
 	}
 	a := human.Answer{Decision: human.Refused, PermissionAnswer: human.PermissionAnswer{Choice: r.Choice}, HumanInput: r.Reason}
-	var rule *human.GateRule
-	if r.Rule != nil {
-		if rule, err = k.ruleOf(by, *r.Rule); err != nil {
-			return op, err
-		}
-		rule.Files = q.Files
+	rule, err := k.ruleWith(by, op, q, r)
+	if err != nil {
+		return op, err
 	}
 	switch r.Choice {
 	case human.ChooseDeny, human.ChooseInstead:
@@ -130,6 +127,9 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 			err = human.Wrap(human.KindOf(err), err, "%s. The backup stays in %s", human.Inner{Err: err}, a.Backup.Path)
 		}
 		return op, err
+	}
+	if !done.State.Terminal() { // it was the first of two approvals
+		return done, nil
 	}
 	if a.Args != nil && q.Fixed {
 		k.grant(op.AgentID, &written)
@@ -206,6 +206,22 @@ func (k *Service) ruleOf(by human.Actor, r human.GateRule) (*human.GateRule, err
 		return nil, err
 	}
 	return &r, nil
+}
+
+// ruleWith is the rule that comes with an answer; nil for none.
+func (k *Service) ruleWith(by human.Actor, op human.Operation, q human.Question, r AnswerRequest) (*human.GateRule, error) {
+	if r.Rule == nil {
+		return nil, nil
+	}
+	rule, err := k.ruleOf(by, *r.Rule)
+	if err != nil {
+		return nil, err
+	}
+	if rule.Decision == human.Allow && op.ApprovalsNeeded > 1 {
+		return nil, human.BadField("rule", "would allow without asking what two people have to approve")
+	}
+	rule.Files = q.Files
+	return rule, nil
 }
 
 // AddRule makes a rule that allows, asks or blocks.

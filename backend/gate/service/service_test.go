@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,7 @@ type post struct {
 	project string
 	config  rules.Config
 	model   service.Model
+	second  human.Risk          // from which on two people have to approve; "" for none
 	deps    func(*service.Deps) // changes them; may be nil
 	n       atomic.Int64
 	ahead   atomic.Int64 // nanoseconds that the clock is ahead
@@ -67,7 +69,7 @@ func (p *post) start(dir string) (stop func()) {
 	if p.store, err = sqlite.Open(ctx, dir, sqlite.Options{}); err != nil {
 		p.t.Fatal(err)
 	}
-	p.queue = queue.New(p.store, p.store, queue.Options{MaxPending: 1000, Now: p.now})
+	p.queue = queue.New(p.store, p.store, queue.Options{MaxPending: 1000, Now: p.now, SecondApproval: func() human.Risk { return cmp.Or(p.second, human.NoRisk) }})
 	if err := p.queue.Load(ctx); err != nil {
 		p.t.Fatal(err)
 	}
@@ -352,6 +354,34 @@ func TestAChangedCall(t *testing.T) {
 		if j, err := p.Evaluate(t.Context(), bot, p.bash("rm notes/a.txt"), service.Asking{}); err != nil || j.Decision != want {
 			t.Errorf("the changed call, time %d: %+v, %v", i+1, j, err)
 		}
+	}
+}
+
+// A call runs once two people have allowed it, and no rule of one person lets it run without them.
+func TestTwoPeopleAllowACall(t *testing.T) {
+	p := open(t, func(p *post) { p.second = human.LowRisk })
+	call := p.bash("rm -rf notes")
+	call.Fixed = true
+	op := p.asked(call)
+	tom := human.Actor{Role: human.Operator, Name: "Tom"}
+	rule := human.GateRule{Decision: human.Allow, Tool: "Bash", Command: "rm **"}
+	_, err := p.Answer(t.Context(), ada, op.ID, service.AnswerRequest{Choice: human.ChooseAllow, Digest: op.Digest, Rule: &rule})
+	wantKind(t, err, human.Invalid)
+	change := service.AnswerRequest{Choice: human.ChooseChange, Digest: op.Digest, Args: json.RawMessage(`{"command":"rm notes/a.txt"}`)}
+	if got := p.answer(op, change); got.State != human.Pending || len(got.Approvals) != 1 {
+		t.Fatalf("after the first: %s, %+v", got.State, got.Approvals)
+	}
+	if j, err := p.Evaluate(t.Context(), bot, call, service.Asking{Question: op.ID}); err != nil || j.Decision != human.Ask || j.OperationID != op.ID {
+		t.Errorf("after the first: %+v, %v", j, err)
+	}
+	if other := p.asked(p.bash("rm notes/a.txt")); other.ID == op.ID {
+		t.Error("the changed call, which its agent makes by itself, is not asked about")
+	}
+	if _, err := p.Answer(t.Context(), tom, op.ID, change); err != nil {
+		t.Fatal(err)
+	}
+	if j := p.later(call, op); j.Decision != human.Allow || j.By != "Tom" || string(j.Args) != string(change.Args) {
+		t.Errorf("after the second: %+v", j)
 	}
 }
 

@@ -224,7 +224,7 @@ func readsBack(t *testing.T, j *journal) {
 	request := &human.Request{
 		Kind: human.Approve, Description: "Delete <the> \"index\"?\n是否删除？", Details: json.RawMessage(details),
 		Context: json.RawMessage("{\"pad\":\"" + strings.Repeat("x", 1<<20) + "\"}"), AgentID: bot.Name, SessionID: "s-1",
-		IdempotencyKey: "k/1", Priority: 9, Timeout: 0.25, OnTimeout: human.Cancel,
+		IdempotencyKey: "k/1", Priority: 9, Timeout: 0.25, OnTimeout: human.Cancel, RequestedBy: "Tom", Approvals: 2,
 	}
 	until := at.Add(time.Hour)
 	answer := &human.Answer{
@@ -244,6 +244,9 @@ func readsBack(t *testing.T, j *journal) {
 		{Type: human.Snoozed, At: at.Add(9), By: ann},
 		{Type: human.Held, At: at.Add(9), By: ann, Answer: answer, Until: &until},
 		{Type: human.Undone, At: at.Add(9), By: ann},
+		{Type: human.HandedOver, At: at.Add(9), By: ann, To: "美", Text: "lunch"},
+		{Type: human.Routed, At: at.Add(9), By: self, Routing: &human.Routing{Step: 1, Names: []string{"美", "Ann"}, Reason: human.Sentence{Text: "first", Code: "first", Params: human.Params{"1": "x"}}}},
+		{Type: human.ApprovedFirst, At: at.Add(9), By: ann, Answer: &human.Answer{Decision: human.Approved}, Digest: request.Digest()},
 		{Type: human.Asked, At: at.Add(10), By: ann, Text: "which index?"},
 		{Type: human.Replied, At: at.Add(11), By: bot, Text: "logs\u0000-2025"},
 		{Type: human.Expired, At: at.Add(12), By: self},

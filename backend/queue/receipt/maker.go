@@ -22,7 +22,7 @@ type Maker struct {
 }
 
 // Make is the receipt of an operator's event that answers op, as it stood before; the event is to be its version. earlier are
-// the receipts of other operators' votes that agree. A Conflict error where the event's proof is for another answer.
+// the receipts of other operators' votes or approvals that agree. A Conflict error where the event's proof is for another answer.
 func (m *Maker) Make(ctx context.Context, op human.Operation, version uint64, e human.Event, earlier []Receipt) (Receipt, error) {
 	answer, decision := human.Answer{HumanInput: e.Text}, Declined
 	if e.Answer != nil {
@@ -148,7 +148,7 @@ func Answers(e human.Event, next *human.Event) bool {
 		return false
 	}
 	switch e.Type {
-	case human.Finished, human.TurnedDown:
+	case human.Finished, human.TurnedDown, human.ApprovedFirst:
 		return true
 	case human.Voted:
 		return next == nil || next.Type != human.Finished
@@ -156,12 +156,16 @@ func Answers(e human.Event, next *human.Event) bool {
 	return false
 }
 
-// Agreeing are the receipts of the votes of others that agree with an answer: of each operator their last.
+// Agreeing are the receipts of the votes of others that agree with an answer: of each operator their last; or the receipt of the first
+// of two approvals, which the life cycle has agree with the second.
 func Agreeing(entries []human.Entry, by human.Actor, with human.Answer) ([]Receipt, error) {
 	last := map[string]human.Event{}
 	var order []string
 	for _, e := range entries {
-		if e.Event.Type == human.Voted && e.Event.By != by && e.Event.Receipt != nil {
+		if e.Event.Type == human.ApprovedFirst {
+			order = nil
+		}
+		if (e.Event.Type == human.Voted || e.Event.Type == human.ApprovedFirst) && e.Event.By != by && e.Event.Receipt != nil {
 			order = append(slices.DeleteFunc(order, func(name string) bool { return name == e.Event.By.Name }), e.Event.By.Name)
 			last[e.Event.By.Name] = e.Event
 		}
@@ -169,7 +173,7 @@ func Agreeing(entries []human.Entry, by human.Actor, with human.Answer) ([]Recei
 	var all []Receipt
 	for _, name := range order {
 		vote := last[name]
-		if with.Plan == nil || !vote.Answer.Plan.Agrees(*with.Plan) {
+		if vote.Type == human.Voted && (with.Plan == nil || !vote.Answer.Plan.Agrees(*with.Plan)) {
 			continue
 		}
 		var r Receipt

@@ -42,10 +42,12 @@ func DecisionOf(a human.Answer) Decision {
 // BySession is the means of proof of an answer that came with none: whoever held the session gave it.
 const BySession human.Means = "session"
 
-// How long a context may be signed after it was made. That of a plan which several operators confirm lasts as long as the plan.
+// How long a context may be signed after it was made. That of a plan which several operators confirm lasts as long as the plan, that of
+// the first of two approvals until the second.
 const (
 	validity     = 5 * time.Minute
 	validityVote = 366 * 24 * time.Hour
+	validityTwo  = human.ApprovalTime + validity
 )
 
 // MinNonce is the fewest random bytes a nonce may have.
@@ -217,6 +219,7 @@ func timeText(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 func policyOf(op human.Operation) (policy, error) {
 	p := sole
 	if op.Kind != human.Plan {
+		p.RequiredApprovals = max(1, op.ApprovalsNeeded)
 		return p, nil
 	}
 	q, err := op.PlanQuestion()
@@ -278,6 +281,12 @@ func newContext(op human.Operation, actionHash string, by human.Actor, d Decisio
 	}
 	if must.RequiredApprovals > 1 {
 		c.ExpiresAt = timeText(at.Add(validityVote))
+		if op.Kind != human.Plan {
+			c.ExpiresAt = timeText(at.Add(validityTwo))
+		}
+		if first := op.FirstApproval(at); first != nil && first.By != by && d == Approved {
+			c.ApproverIndex++
+		}
 		for _, v := range op.Votes {
 			if v.By != by {
 				c.ApproverIndex++

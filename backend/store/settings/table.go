@@ -28,6 +28,12 @@ type Settings struct {
 	Backup        Backup
 	Metrics       Metrics
 	Telemetry     Telemetry
+	Team          Team
+}
+
+// Team are the settings of working with others.
+type Team struct {
+	SecondApproval string // a human.Risk
 }
 
 // Metrics are the settings of what monitoring scrapes.
@@ -446,6 +452,11 @@ var Table = []Setting{
 		Doc:   "Operators who all have to agree on a plan, by name.",
 		check: checkNames,
 		bind:  func(s *Settings) any { return &s.Plan.Operators },
+	},
+	{
+		Key: "team.second_approval", Default: "none", Allowed: []string{"none", "low", "medium", "high", "critical"},
+		Doc:  "From this risk on, an approval or a tool call needs two people within 15 minutes, other than the one whose agent asked; none: one is enough. It counts for new requests.",
+		bind: func(s *Settings) any { return &s.Team.SecondApproval },
 	},
 	{
 		Key: "retention.pictures_days", Default: 0, Min: 0, Max: 3660, Unit: "days",

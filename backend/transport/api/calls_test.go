@@ -180,6 +180,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/human/delivered", nil, body(fresh, ""), 401, 200, 404, 403},
 		{"POST /api/human/claim", nil, body(fresh, ""), 401, 403, 403, 200},
 		{"POST /api/human/release", nil, body(claimed, `,"reason":"lunch"`), 401, 403, 403, 200},
+		{"POST /api/operations/{id}/handover", func() string { return "/api/operations/" + fresh() + "/handover" }, text(`{"to":"Priya","note":"the backup is checked"}`), 401, 403, 403, 200},
 		{"POST /api/human/start", nil, body(fresh, ""), 401, 403, 403, 200},
 		{"POST /api/human/decline", nil, body(fresh, `,"reason":"no"`), 401, 403, 403, 200},
 		{"POST /api/human/input", nil, body(fresh, `,"human_input":"dra"`), 401, 403, 403, 200},

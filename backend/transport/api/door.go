@@ -376,6 +376,7 @@ var phoneCalls = func() map[string]bool {
 			"/api/attachments", "/api/phone/pair", "/api/phone/session", "/api/receipts/verify", "/api/stepup", "/api/gate/questions/{id}/answer", "/api/plans/{session_id}/response", "/api/plans/{session_id}/assess",
 			"/api/human/claim", "/api/human/comment", "/api/human/complete", "/api/human/decline", "/api/human/input", "/api/human/release", "/api/human/reply",
 			"/api/human/seen", "/api/human/shown", "/api/human/snooze", "/api/human/start", "/api/human/undo",
+			"/api/operations/{id}/handover",
 		},
 		http.MethodDelete: {"/api/session", "/api/phone/devices/{id}"}, // its own alone
 	} {

@@ -57,6 +57,19 @@ type ReasonRequest struct {
 	Reason      string            `json:"reason,omitempty"`
 }
 
+// HandOverRequest says to whom an operation is handed over.
+type HandOverRequest struct {
+	To   string `json:"to" doc:"The operator's name."`
+	Note string `json:"note,omitempty" doc:"What they should know."`
+}
+
+type handOverInput struct {
+	ID human.OperationID `path:"id" doc:"The operation's id."`
+	payload[HandOverRequest]
+}
+
+func (in *handOverInput) operation() human.OperationID { return in.ID }
+
 // ReplyRequest is a message.
 type ReplyRequest struct {
 	OperationID human.OperationID `json:"operation_id"`
@@ -212,6 +225,11 @@ func (s *Server) answering(c catalogue) {
 	change(c, toHuman("release", "release", "Give a claimed operation back", operators),
 		func(ctx context.Context, x *exchange, in *payload[ReasonRequest]) (human.Operation, error) {
 			return q.Release(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
+		})
+	add(c, route{http.MethodPost, "/api/operations/{id}/handover", "handOver", "Hand an operation over to another operator; it stays with who has it until they claim it", operators, 0},
+		func(ctx context.Context, x *exchange, in *handOverInput) (*operationAnswer, error) {
+			op, err := q.HandOver(ctx, x.by, in.ID, in.JSON.To, in.JSON.Note)
+			return ok(s.view(x.by, op), err)
 		})
 	change(c, toHuman("start", "start", "Say that you work on it", operators),
 		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {

@@ -10,7 +10,7 @@ import (
 // Team is the team that this desk may be in.
 type Team interface {
 	// State is how the desk stands now; changed is closed when that is different.
-	State() (now human.TeamState, changed <-chan struct{})
+	State() (now human.DeskState, changed <-chan struct{})
 	// Join makes this a desk of the team that a link is for, from the next start on.
 	Join(ctx context.Context, by human.Actor, link string) error
 }
@@ -22,14 +22,14 @@ type JoinRequest struct {
 
 // team is how this desk stands with its team.
 func (s *Server) team(c catalogue) {
-	state := func(err error) (*answer[*human.TeamState], error) {
+	state := func(err error) (*answer[*human.DeskState], error) {
 		now, _ := s.deps.Team.State()
 		return ok(&now, err)
 	}
 	add(c, route{http.MethodGet, "/api/team", "getTeam", "How this desk stands with its team: is it connected, what waits?", operators, 0},
-		func(context.Context, *exchange, *none) (*answer[*human.TeamState], error) { return state(nil) })
+		func(context.Context, *exchange, *none) (*answer[*human.DeskState], error) { return state(nil) })
 	add(c, route{http.MethodPost, "/api/team/join", "joinTeam", "Join a team by a one-time link, from the next start on", operators, 0},
-		func(ctx context.Context, x *exchange, in *payload[JoinRequest]) (*answer[*human.TeamState], error) {
+		func(ctx context.Context, x *exchange, in *payload[JoinRequest]) (*answer[*human.DeskState], error) {
 			if in.JSON.Link == "" {
 				return nil, human.BadField("link", "is missing")
 			}

@@ -30,7 +30,7 @@ func (o *Operation) appendTo(buf *bytes.Buffer) error {
 // An Event is one event of an operation, on the WebSocket and in its history.
 type Event struct {
 	Seq         uint64            `json:"seq" doc:"The event's place among all; without gaps for operators."`
-	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,held,undone,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered,recording_began,recording_dropped,voted,progressed,ordered,removed"`
+	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,held,undone,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered,recording_began,recording_dropped,voted,progressed,ordered,handed_over,approved_first,routed,removed"`
 	At          time.Time         `json:"at"`
 	OperationID human.OperationID `json:"operation_id"`
 	Version     uint64            `json:"version"`
@@ -41,20 +41,25 @@ type Event struct {
 // EventData is what an event of its type says.
 type EventData struct {
 	Request *human.Request `json:"request,omitempty" doc:"invoked"`
-	Text    string         `json:"text,omitempty" doc:"asked, replied, commented; the reason of released, declined and cancelled; why a channel failed."`
-	Answer  *human.Answer  `json:"answer,omitempty" doc:"completed; held; voted; input_saved, absent when a draft was forgotten."`
+	Text    string         `json:"text,omitempty" doc:"asked, replied, commented; the note of handed_over; the reason of released, declined and cancelled; why a channel failed."`
+	Answer  *human.Answer  `json:"answer,omitempty" doc:"completed; held; voted; approved_first; input_saved, absent when a draft was forgotten."`
 	Channel string         `json:"channel,omitempty" doc:"shown, seen"`
 	Until   *time.Time     `json:"until,omitempty" doc:"snoozed, absent when it was woken; held: when the answer is sent."`
 
 	Recording human.RecordingID   `json:"recording,omitempty" doc:"recording_began, recording_dropped"`
 	Progress  *human.TaskProgress `json:"progress,omitempty" doc:"progressed"`
 	Order     *human.Order        `json:"order,omitempty" doc:"ordered"`
+
+	To      string         `json:"to,omitempty" doc:"handed_over"`
+	Digest  string         `json:"digest,omitempty" doc:"approved_first: of the bytes that were approved."`
+	Routing *human.Routing `json:"routing,omitempty" doc:"routed"`
 }
 
 func eventOf(e human.Entry) *Event {
 	return &Event{
 		Seq: e.Seq, Type: e.Event.Type, At: e.Event.At, OperationID: e.ID, Version: e.Version, By: e.Event.By,
-		Data: EventData{Request: e.Event.Request, Text: e.Event.Text, Answer: e.Event.Answer, Channel: e.Event.Channel, Until: e.Event.Until, Recording: e.Event.Recording, Progress: e.Event.Progress, Order: e.Event.Order},
+		Data: EventData{Request: e.Event.Request, Text: e.Event.Text, Answer: e.Event.Answer, Channel: e.Event.Channel, Until: e.Event.Until, Recording: e.Event.Recording, Progress: e.Event.Progress, Order: e.Event.Order,
+			To: e.Event.To, Digest: e.Event.Digest, Routing: e.Event.Routing},
 	}
 }
 
@@ -154,7 +159,7 @@ type DataChange struct {
 // one counts.
 type TeamChange struct {
 	Type string          `json:"type" enum:"team"`
-	Team human.TeamState `json:"team"`
+	Team human.DeskState `json:"team"`
 }
 
 // PresenceChange tells operators on a WebSocket that an agent waits, or no longer does. It is the state

@@ -54,7 +54,7 @@ func (s *shell) teamCommand() *cobra.Command {
 }
 
 // teamLine says in words how a desk stands with its team.
-func teamLine(t human.TeamState, now time.Time) string {
+func teamLine(t human.DeskState, now time.Time) string {
 	who := fmt.Sprintf("%s (%s) of the team %s", visible(t.Member), visible(t.Role), visible(t.Team))
 	switch {
 	case t.Team == "":

@@ -43,6 +43,30 @@ func (s *shell) inviteCommand() *cobra.Command {
 	return s.operatorFlags(c, "print the code and the link as one line of JSON")
 }
 
+func (s *shell) handOverCommand() *cobra.Command {
+	var to, note string
+	c := &cobra.Command{
+		Use:   "handover ID",
+		Short: "Hand an operation over to another operator, with a note",
+		Long:  "Hand an operation over to another operator. It stays with who has claimed it, or else with you, until they claim it.",
+		Args:  cobra.ExactArgs(1),
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			op, err := operator.HandOver(ctx, human.OperationID(args[0]), to, note)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(op)
+			}
+			s.note("Handed over to %s; %s has it until then.", visible(to), visible(op.ClaimedBy))
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&to, "to", "", "the `NAME` of the other operator")
+	c.Flags().StringVar(&note, "note", "", "what they should know, a `TEXT`")
+	return s.operatorFlags(c, "print the operation as one line of JSON")
+}
+
 // operatorFlags gives a command the flags of an operator's commands.
 func (s *shell) operatorFlags(c *cobra.Command, json string) *cobra.Command {
 	s.urlFlag(c)

@@ -358,6 +358,12 @@ func (c *Client) Release(ctx context.Context, id human.OperationID, reason strin
 	return c.change(ctx, "release", because{target{id}, reason})
 }
 
+// HandOver lets another operator claim an operation, which stays with whoever has it until then.
+func (c *Client) HandOver(ctx context.Context, id human.OperationID, to, note string) (op human.Operation, err error) {
+	_, err = c.call(ctx, http.MethodPost, "/api/operations/"+url.PathEscape(string(id))+"/handover", map[string]string{"to": to, "note": note}, &op)
+	return op, err
+}
+
 // Start says that the operator works on it.
 func (c *Client) Start(ctx context.Context, id human.OperationID) (human.Operation, error) {
 	return c.change(ctx, "start", target{id})
@@ -422,13 +428,13 @@ func (c *Client) NewCode(ctx context.Context, operator string) (code, console st
 }
 
 // JoinTeam makes the server's desk one of the team that a one-time link is for.
-func (c *Client) JoinTeam(ctx context.Context, link string) (state human.TeamState, err error) {
+func (c *Client) JoinTeam(ctx context.Context, link string) (state human.DeskState, err error) {
 	_, err = c.call(ctx, http.MethodPost, "/api/team/join", map[string]string{"link": link}, &state)
 	return state, err
 }
 
 // Team is how the server's desk stands with its team.
-func (c *Client) Team(ctx context.Context) (state human.TeamState, err error) {
+func (c *Client) Team(ctx context.Context) (state human.DeskState, err error) {
 	_, err = c.call(ctx, http.MethodGet, "/api/team", nil, &state)
 	return state, err
 }

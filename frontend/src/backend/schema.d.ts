@@ -1649,6 +1649,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/operations/{id}/handover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hand an operation over to another operator; it stays with who has it until they claim it
+         * @description For: operator.
+         */
+        post: operations["handOver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/operations/{id}/terminal": {
         parameters: {
             query?: never;
@@ -3400,6 +3420,19 @@ export interface components {
             /** Format: int64 */
             pid?: number;
         };
+        Approval: {
+            answer: components["schemas"]["Answer"];
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["Actor"];
+            /** @description Of the bytes that were approved. */
+            digest: string;
+            /**
+             * Format: date-time
+             * @description When it lapses.
+             */
+            until: string;
+        };
         /** @description The details of an operation of kind approve: a yes or no before you act. */
         ApproveDetails: {
             /** @description the exact command or change; the answer is bound to these bytes. */
@@ -4852,15 +4885,17 @@ export interface components {
              */
             seq: number;
             /** @enum {string} */
-            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "held" | "undone" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered" | "recording_began" | "recording_dropped" | "voted" | "progressed" | "ordered" | "removed";
+            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "held" | "undone" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered" | "recording_began" | "recording_dropped" | "voted" | "progressed" | "ordered" | "handed_over" | "approved_first" | "routed" | "removed";
             /** Format: int64 */
             version: number;
         };
         EventData: {
-            /** @description completed; held; voted; input_saved, absent when a draft was forgotten. */
+            /** @description completed; held; voted; approved_first; input_saved, absent when a draft was forgotten. */
             answer?: components["schemas"]["Answer"];
             /** @description shown, seen */
             channel?: string;
+            /** @description approved_first: of the bytes that were approved. */
+            digest?: string;
             /** @description ordered */
             order?: components["schemas"]["Order"];
             /** @description progressed */
@@ -4869,8 +4904,12 @@ export interface components {
             recording?: string;
             /** @description invoked */
             request?: components["schemas"]["Request"];
-            /** @description asked, replied, commented; the reason of released, declined and cancelled; why a channel failed. */
+            /** @description routed */
+            routing?: components["schemas"]["Routing"];
+            /** @description asked, replied, commented; the note of handed_over; the reason of released, declined and cancelled; why a channel failed. */
             text?: string;
+            /** @description handed_over */
+            to?: string;
             /**
              * Format: date-time
              * @description snoozed, absent when it was woken; held: when the answer is sent.
@@ -5177,6 +5216,22 @@ export interface components {
             requests: number;
             /** @description From the request until an operator first looked at it, where one did before its end. */
             see: components["schemas"]["Times"];
+        };
+        HandOver: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who handed it over: mostly from. */
+            by: string;
+            /** @description Who has it until the other claims it. */
+            from: string;
+            note?: string;
+            to: string;
+        };
+        HandOverRequest: {
+            /** @description What they should know. */
+            note?: string;
+            /** @description The operator's name. */
+            to: string;
         };
         Health: {
             /** @enum {string} */
@@ -5802,6 +5857,13 @@ export interface components {
             /** @enum {string} */
             action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
             agent_id: string;
+            /** @description For operators: the first of two approvals, which counts until its until. The second is the result. */
+            approvals?: components["schemas"]["Approval"][];
+            /**
+             * Format: int64
+             * @description How many people have to approve it; absent: one.
+             */
+            approvals_needed?: number;
             /** @description Files that came with the request. */
             attachments?: components["schemas"]["Attachment"][];
             claimed_by?: string;
@@ -5834,6 +5896,8 @@ export interface components {
              * @description When it becomes overdue; absent: never.
              */
             expires_at?: string;
+            /** @description For operators: whom it was handed over to and who has not claimed it yet. */
+            hand_over?: components["schemas"]["HandOver"];
             idempotency_key?: string;
             /** @description Of an operation of another Deskbell: who brought it here, when, and from which file. Its receipts, recordings and files are not here. */
             import?: components["schemas"]["Import"];
@@ -5861,6 +5925,8 @@ export interface components {
             /** @description What its agent says it works on: context.project, else context.cwd, in one line. */
             project?: string;
             recordings: string[];
+            /** @description The operator whose agent asked, in a team: they cannot approve it where two have to. */
+            requested_by?: string;
             /** @description Once completed. */
             result?: components["schemas"]["Result"];
             /**
@@ -5870,6 +5936,8 @@ export interface components {
             risk?: "low" | "medium" | "high" | "critical";
             /** @description The risk as its agent sent it, where that is none of the known words. */
             risk_sent?: string;
+            /** @description For operators: who was asked and why, in order. */
+            routing?: components["schemas"]["Routing"][];
             /** @description Of a confirmed plan: how far it has come. */
             run?: components["schemas"]["PlanRun"];
             session_id?: string;
@@ -6714,6 +6782,11 @@ export interface components {
             /** @enum {string} */
             action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
             agent_id: string;
+            /**
+             * Format: int64
+             * @description How many people have to approve it; absent: one.
+             */
+            approvals?: number;
             attachments?: components["schemas"]["Attachment"][];
             context?: {
                 [key: string]: unknown;
@@ -6727,6 +6800,8 @@ export interface components {
             on_timeout?: "mark" | "cancel";
             /** Format: int64 */
             priority: number;
+            /** @description In a team: the operator whose agent asked. */
+            requested_by?: string;
             session_id?: string;
             /** Format: double */
             timeout?: number;
@@ -6873,6 +6948,19 @@ export interface components {
             tests_passed?: unknown;
         } & {
             [key: string]: unknown;
+        };
+        Routing: {
+            /** Format: date-time */
+            at?: string;
+            /** @description Who is asked. */
+            names: string[];
+            /** @description Why they are. */
+            reason: components["schemas"]["Sentence"];
+            /**
+             * Format: int64
+             * @description Its place, from 1.
+             */
+            step: number;
         };
         RuleCounts: {
             /** Format: int64 */
@@ -11231,6 +11319,42 @@ export interface operations {
                     "application/openapi+json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+        };
+    };
+    handOver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HandOverRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

@@ -3,6 +3,7 @@ import type { Operation, TimelineEvent } from '../lib/wire';
 import { verdictOf } from '../state/workverdict';
 import { m } from '../paraglide/messages';
 import { moment } from '../state/moment';
+import { sentence } from '../state/sentences.svelte';
 import { channelWord } from '../state/wording';
 import { kindOf } from './index';
 import type { By } from './kind';
@@ -91,6 +92,14 @@ export function eventSentence(event: TimelineEvent, operator: string, op: Operat
       return by(m.claimed_by_you, m.claimed_by);
     case 'released':
       return by(m.ev_released_you, m.ev_released);
+    case 'handed_over': {
+      const { to = '', text: note } = event.data;
+      return note ? m.ev_handed_over_note({ name, to, note }) : m.ev_handed_over({ name, to });
+    }
+    case 'approved_first':
+      return by(m.ev_approved_first_you, m.ev_approved_first);
+    case 'routed':
+      return m.ev_routed({ names: event.data.routing?.names?.join(m.list_comma()) ?? '', why: event.data.routing ? sentence(event.data.routing.reason) : '' });
     case 'started':
       return m.ev_started();
     case 'input_saved':

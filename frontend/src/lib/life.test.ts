@@ -65,6 +65,9 @@ describe('since when it is as it is', () => {
     ['a question waits for the agent, whatever is drafted meanwhile', ['invoked', 'asked', 'input_saved', 'overdue'], '1'],
     ['a reply begins the work anew', ['invoked', 'asked', 'replied', 'seen'], '2'],
     ['what was given back waits anew', ['invoked', 'claimed', 'released'], '2'],
+    ['after the first of two approvals it waits for the second', ['invoked', 'claimed', 'approved_first', 'routed'], '2'],
+    ['one that is claimed stays so when it is handed over', ['invoked', 'claimed', 'handed_over'], '1'],
+    ['one that is not becomes claimed by it', ['invoked', 'handed_over'], '1'],
   ])('%s', (_name, types, since) => expect(at(...types)).toBe(since));
 });
 

@@ -109,13 +109,14 @@ export function initials(name: string): string {
 
 /** Since when an operation is in the state its events have led to; '' without events. */
 export function stateSince(events: readonly Pick<TimelineEvent, 'type' | 'at'>[]): string {
-  const leads: Record<string, State> = { invoked: 'pending', released: 'pending', claimed: 'claimed', started: 'in_progress', asked: 'waiting_input' };
+  const leads: Record<string, State> = { invoked: 'pending', released: 'pending', approved_first: 'pending', claimed: 'claimed', started: 'in_progress', asked: 'waiting_input' };
   let state: State | undefined;
   let at = '';
   for (const event of events) {
     let next = leads[event.type];
     if (event.type === 'replied' && state === 'waiting_input') next = 'in_progress';
     if ((event.type === 'input_saved' || event.type === 'held') && state !== 'waiting_input') next = 'in_progress';
+    if (event.type === 'handed_over' && state === 'pending') next = 'claimed';
     if (!next || next === state) continue;
     state = next;
     at = event.at;

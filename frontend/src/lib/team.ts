@@ -1,6 +1,6 @@
-import type { TeamState } from './wire';
+import type { DeskState } from './wire';
 
 /** The state of a desk that is in a team and not connected to it; undefined for any other. */
-export function offline(team: TeamState | undefined): TeamState | undefined {
+export function offline(team: DeskState | undefined): DeskState | undefined {
   return team?.team && !team.restart && !team.online ? team : undefined;
 }

@@ -7,7 +7,7 @@ import { LiveChannel } from '../backend/socket';
 import { backoff } from '../lib/backoff';
 import { isEmpty } from '../lib/answer';
 import { rings } from '../lib/life';
-import type { DataState, Operation, TeamState } from '../lib/wire';
+import type { DataState, Operation, DeskState } from '../lib/wire';
 import { Answering } from './answering.svelte';
 import { Attempts } from './attempts.svelte';
 import { Commands } from './commands.svelte';
@@ -61,7 +61,7 @@ export class AppState {
   /** How the data stands; undefined until the server says it. */
   data = $state.raw<DataState>();
   /** How this desk stands with its team; undefined until the server says it. */
-  team = $state.raw<TeamState>();
+  team = $state.raw<DeskState>();
   #drafts = new Map<string, Draft>();
   #findings = new Map<string, Findings>();
   #live: LiveChannel;

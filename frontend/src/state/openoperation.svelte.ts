@@ -294,7 +294,7 @@ export class OpenOperation {
         id: 'record', group: 'answer', keys: this.screen ? ['c'] : [], label: () => (this.op?.claimed_by ? (appWindow.desktop && this.kind.work !== 'browser' ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
         when: () => open() && this.mine && this.app.recorder.loaded && !this.app.recorder.current && !this.app.recorder.busy, run: () => void this.record(),
       },
-      { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && !this.op?.claimed_by, run: () => void this.app.answering.claim(this.id) },
+      { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && (!this.op?.claimed_by || this.op.hand_over?.to === this.app.operator), run: () => void this.app.answering.claim(this.id) },
       { id: 'release', label: m.release, keys: [], group: 'answer', when: () => open() && !!this.op?.claimed_by, run: () => void this.app.answering.release(this.id) },
     ];
   }

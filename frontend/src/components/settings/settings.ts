@@ -48,6 +48,10 @@ const parts: Part[] = [
     },
   },
   {
+    title: m.part_team,
+    settings: { 'team.second_approval': { name: m.name_second_approval, doc: m.doc_second_approval, options: { none: m.option_approval_none, low: m.risk_low, medium: m.risk_medium, high: m.risk_high, critical: m.risk_critical } } },
+  },
+  {
     title: m.part_retention,
     settings: {
       'retention.pictures_days': { name: m.name_retention_pictures, doc: m.doc_retention_pictures },
