@@ -243,7 +243,7 @@ func canonical(desk string, e human.Entry) string {
 	if ev.Answer != nil {
 		text = ev.Answer.HumanInput
 	}
-	return fmt.Sprintf("%d %s %s %s %s %s %d", e.Version, ev.Type, from, ev.By.Role, strings.TrimSuffix(ev.By.Name, "@"+from), text, ev.At.UnixMicro())
+	return fmt.Sprintf("%d %s %s %s %s %s %d", e.Version, ev.Type, from, ev.By.Role, strings.TrimSuffix(ev.By.Name, "@"+strings.TrimSuffix(from, "=1")), text, ev.At.UnixMicro())
 }
 
 // entries are all of a desk's, by operation. It checks that versions have no gaps.

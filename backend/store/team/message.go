@@ -122,6 +122,8 @@ func may(e human.Event, member string, class Class) error {
 		return human.Errorf(human.Denied, "%s cannot answer: this desk is an agents' desk", e.By.Name)
 	case e.By.Role == human.Operator && e.By.Name != member:
 		return human.Errorf(human.Denied, "this desk is %s's, and not %s's", member, e.By.Name)
+	case e.Request != nil && e.Request.RequestedBy != "" && e.Request.RequestedBy != member:
+		return human.Errorf(human.Denied, "this desk is %s's, and not %s's", member, e.Request.RequestedBy)
 	case class != ByOperator && class != ByAgent:
 		return fmt.Errorf("%q is no class of messages", class)
 	}
