@@ -4,6 +4,7 @@ package observe
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"deskbell/backend/human"
@@ -28,24 +29,35 @@ type Queue interface {
 	History(ctx context.Context, by human.Actor, id human.OperationID) ([]human.Entry, error)
 }
 
-// farewell bounds what is done with the last entries once ctx ended.
-const farewell = 5 * time.Second
+const (
+	farewell = 5 * time.Second // for the last entries once ctx ended
+	pause    = time.Second     // before a journal that could not be read is read again
+)
 
 // Follow calls each for every entry after a seq, in order, until ctx ends; then for those that were stored by then, for at most
-// five seconds. An entry for which each failed because ctx ended is one of those. It returns each's first other error.
+// five seconds. An entry for which each failed because ctx ended is one of those. It returns each's first other error. A journal that
+// cannot be read is read again.
 func Follow(ctx context.Context, q Queue, by human.Actor, after uint64, each func(context.Context, human.Entry) error) error {
-	for e, err := range q.Follow(ctx, by, after) {
-		if err == nil {
-			err = each(ctx, e)
+	for ctx.Err() == nil {
+		for e, err := range q.Follow(ctx, by, after) {
+			if err != nil {
+				break
+			}
+			if err = each(ctx, e); err == nil {
+				after = e.Seq
+			}
+			if ctx.Err() != nil {
+				break
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			after = e.Seq
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		if err != nil {
-			return err
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
 		}
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
@@ -63,6 +75,17 @@ func Follow(ctx context.Context, q Queue, by human.Actor, after uint64, each fun
 		}
 	}
 	return last.Err()
+}
+
+// Read returns an operation as it was after an entry, and its entries until then.
+func Read(ctx context.Context, q Queue, by human.Actor, e human.Entry) (human.Operation, []human.Entry, error) {
+	entries, err := q.History(ctx, by, e.ID)
+	if err != nil {
+		return human.Operation{}, nil, err
+	}
+	entries = entries[:slices.IndexFunc(entries, func(o human.Entry) bool { return o.Version == e.Version })+1]
+	op, err := human.Fold(e.ID, entries)
+	return op, entries, err
 }
 
 // Ends says whether an event is the end of an operation.

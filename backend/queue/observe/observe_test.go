@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"deskbell/backend/human"
@@ -112,16 +113,41 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// A journal that cannot be read for a while is read on where it was left.
+func TestFollowReadsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := &stub{all: entries(rung(), on("card", human.Shown), yes), live: 3, broken: 2}
+		ctx, cancel := context.WithCancel(t.Context())
+		var done []uint64
+		err := observe.Follow(ctx, q, ann, 0, func(_ context.Context, e human.Entry) error {
+			if done = append(done, e.Seq); e.Seq == 3 {
+				cancel()
+			}
+			return nil
+		})
+		if err != nil || !slices.Equal(done, []uint64{1, 2, 3}) {
+			t.Errorf("worked on %v, %v", done, err)
+		}
+	})
+}
+
 // stub is a queue of entries, of which the first live are there to follow and the others only once its context has ended.
 type stub struct {
-	all  []human.Entry
-	live int
+	all    []human.Entry
+	live   int
+	broken int // so many times it can be read up to its first entry only
 }
 
 func (s *stub) Head(context.Context) (uint64, error) { return uint64(len(s.all)), nil }
 
 func (s *stub) Follow(ctx context.Context, _ human.Actor, after uint64) iter.Seq2[human.Entry, error] {
 	return func(yield func(human.Entry, error) bool) {
+		if s.broken--; s.broken >= 0 {
+			if after > 0 || yield(s.all[0], nil) {
+				yield(human.Entry{}, errors.New("it cannot be read"))
+			}
+			return
+		}
 		until := s.live
 		if s.live = len(s.all); until == s.live {
 			ctx = context.Background() // the second time it has all

@@ -118,6 +118,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"an open door":         {file: "[server]\naddr = \"0.0.0.0:80\"\n", want: []string{"0.0.0.0:80", "server.allow_remote"}},
 		"a wildcard host":      {file: "[server]\nallow_hosts = [\"*.example.org\"]\n", want: []string{"line 2", "server.allow_hosts"}},
 		"an empty name":        {file: "[operator]\nname = \" \"\n", want: []string{"line 2", "empty"}},
+		"traces in the clear":  {file: "[telemetry]\notlp_endpoint = \"http://collector.example:4318\"\n", want: []string{"line 2", "telemetry.otlp_endpoint", "https://"}},
 		"a name with a colour": {file: "[operator]\nname = \"a\\u001b[31m\"\n", want: []string{"line 2", "control"}},
 	} {
 		t.Run(name, func(t *testing.T) {

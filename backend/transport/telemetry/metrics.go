@@ -94,16 +94,9 @@ func (m *Metrics) count(ctx context.Context, q observe.Queue, by human.Actor, e 
 		r := event.Request
 		m.requests.WithLabelValues(m.of(r.Kind, r.Risk(), r.AgentID)...).Inc()
 	case event.Type == human.Seen || observe.Ends(event):
-		entries, err := q.History(ctx, by, e.ID)
-		if human.KindOf(err) == human.NotFound { // it was deleted meanwhile
-			return nil
-		}
+		op, _, err := observe.Read(ctx, q, by, e)
 		if err != nil {
-			return err
-		}
-		op, err := human.Fold(e.ID, entries)
-		if err != nil {
-			return err
+			return unread(ctx, m.server.Log, e, err)
 		}
 		if after, is := observe.FirstSeen(op, e); is {
 			m.see.Observe(after.Seconds())
@@ -113,6 +106,17 @@ func (m *Metrics) count(ctx context.Context, q observe.Queue, by human.Actor, e 
 			m.ended.WithLabelValues(append([]string{outcome}, m.of(op.Kind, op.Risk, op.AgentID)...)...).Inc()
 			m.answer.WithLabelValues(string(op.Kind), outcome).Observe(event.At.Sub(op.CreatedAt).Seconds())
 		}
+	}
+	return nil
+}
+
+// unread notes an operation that cannot be read, which is left out. It returns an error when ctx ended.
+func unread(ctx context.Context, log *slog.Logger, e human.Entry, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if human.KindOf(err) != human.NotFound { // it was deleted meanwhile
+		log.Warn("an operation is not in metrics or traces: it cannot be read", "operation_id", e.ID, "err", err)
 	}
 	return nil
 }

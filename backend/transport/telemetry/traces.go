@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"log/slog"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -114,17 +113,12 @@ func (t *Traces) add(ctx context.Context, q observe.Queue, by human.Actor, e hum
 	if !ends && e.Event.Type != human.Delivered {
 		return nil
 	}
-	entries, err := q.History(ctx, by, e.ID)
-	if human.KindOf(err) == human.NotFound { // it was deleted meanwhile
-		return nil
-	}
+	op, entries, err := observe.Read(ctx, q, by, e)
 	if err != nil {
-		return err
+		return unread(ctx, t.log, e, err)
 	}
-	entries = entries[:slices.IndexFunc(entries, func(o human.Entry) bool { return o.Version == e.Version })+1]
-	op, err := human.Fold(e.ID, entries)
-	if err != nil || op.Import != nil {
-		return err
+	if op.Import != nil {
+		return nil
 	}
 	for _, s := range observe.Spans(entries) {
 		if s.Version == e.Version || ends {
