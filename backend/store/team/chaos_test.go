@@ -287,7 +287,7 @@ func same(tb testing.TB, seats []*seat) (wrong []human.OperationID) {
 	eventually(tb, 60*time.Second, "all desks to have everything", func() error {
 		stream = 0
 		for _, s := range seats {
-			place, err := s.store.Place(context.Background())
+			place, _, err := s.store.Place(context.Background())
 			if err != nil {
 				return err
 			}

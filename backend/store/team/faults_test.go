@@ -392,6 +392,16 @@ func TestAnOlderStream(t *testing.T) {
 		}
 		return nil
 	})
+	b := newSeat(t, "Ben", 0, port).online(t)
+	for range 5 {
+		h.ok(t, b, "ring", "", "bot") // so that the journal is longer than before
+	}
+	eventually(t, 30*time.Second, "why the desk is still offline", func() error {
+		if is, _ := a.j.Status(); is.Online || !strings.Contains(is.Problem, "grew from an old copy") {
+			return fmt.Errorf("%+v", is)
+		}
+		return nil
+	})
 	h.fails(t, a, "claim", later.id, human.Unavailable)
 	own := h.ok(t, a, "ring", "", "bot")
 	after := a.canonical(t)

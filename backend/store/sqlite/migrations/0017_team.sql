@@ -1,7 +1,8 @@
 -- Of a desk that is in a team: how far the team's journal is here, and what of each operation is in it.
 CREATE TABLE team (
 	id    INTEGER PRIMARY KEY CHECK (id = 1),
-	place INTEGER NOT NULL -- everything up to this place of the team's journal is here
+	place INTEGER NOT NULL, -- everything up to this place of the team's journal is here
+	stamp INTEGER NOT NULL  -- when the team's server got the message at that place, in nanoseconds
 ) STRICT;
 CREATE TABLE team_operations (
 	operation_id TEXT PRIMARY KEY,
