@@ -24,6 +24,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue"
 	"deskbell/backend/store/team"
 )
 
@@ -334,6 +335,53 @@ func TestJunkInTheStream(t *testing.T) {
 	a.online(t)
 	h.ok(t, a, "complete", open, "")
 	h.check(t, []*seat{a, b})
+}
+
+// Requests that no desk would take stop no desk, and nothing that reads.
+func TestStrangeRequests(t *testing.T) {
+	t.Parallel()
+	a, b, s := pair(t)
+	h := &history{start: time.Now()}
+	request := func(at, request, more string) string {
+		return fmt.Sprintf(`{"format":1,"before":0,"events":[{"type":"invoked","at":%q,"by":{"role":"agent","name":"bot"},"request":{%s}%s}]}`, at, request, more)
+	}
+	const at, usual = "2026-01-01T00:00:00Z", `"action_type":"feedback","description":"x","agent_id":"bot"`
+	for n, payload := range []string{
+		request(at, usual, ""),
+		request(at, usual+`,"timeout":1e300`, ""), request(at, usual+`,"timeout":-1e300`, ""), request("9999-12-31T23:59:59Z", usual+`,"timeout":86400`, ""),
+		request("0000-01-01T00:00:00+23:59", usual, ""), request("9999-12-31T23:59:59-23:59", usual, ""), request("0001-01-01T00:00:00Z", usual, ""),
+		request(at, usual+`,"priority":-5000000000`, ""), request(at, usual+`,"priority":9000000000000000000`, ""),
+		request(at, `"action_type":"","description":"","agent_id":""`, ""), request(at, `"action_type":"no such","description":"x","agent_id":"bot"`, ""),
+		request(at, `"action_type":"feedback","description":"\u0000\ud800","agent_id":"b\u0000t"`, ""),
+		request(at, usual, `,"details":"bm8gSlNPTg=="`), request(at, usual, `,"context":"eyJhIjox"`), request(at, usual, `,"details":"AAAA","context":"/w=="`),
+		request(at, usual, `,"signed":"AAAA"`), request(at, usual, `,"receipt":"x"`), request(at, usual, `,"receipt":{}`),
+		request(at, usual+`,"attachments":[{"id":"../../x"}]`, ""), request(at, usual+`,"idempotency_key":"k"`, ""), request(at, usual+`,"idempotency_key":"k"`, ""),
+		request(at, usual, `,"imported":{}`), request(at, usual, `,"imported":{"version":18446744073709551615}`),
+		request(at, usual, `,"desk":"Ann~1"`),
+	} {
+		send(t, s, team.Subject(human.OperationID(fmt.Sprintf("op_strange%02d", n)), team.Desk("Cleo", 1), team.ByAgent), payload)
+	}
+	id := h.ok(t, a, "ring", "", "bot").id // after all of that
+	b.sees(t, id, 1)
+	h.ok(t, b, "claim", id, "")
+	a.restart(t)
+	a.online(t)
+	same(t, []*seat{a, b})
+	for _, d := range []*seat{a, b} {
+		page, err := d.q.List(context.Background(), human.Actor{Role: human.Operator, Name: d.member}, queue.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, brief := range page.Operations {
+			op, err := d.q.Get(context.Background(), human.Actor{Role: human.Operator, Name: d.member}, brief.ID)
+			if err == nil {
+				_, err = json.Marshal(op)
+			}
+			if err != nil {
+				t.Errorf("%s of %s: %v", brief.ID, d.name, err)
+			}
+		}
+	}
 }
 
 // Of messages that a desk publishes without saying after which, the first counts, on every desk.

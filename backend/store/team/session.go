@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/replica"
@@ -294,7 +294,7 @@ func (j *Journal) send(ctx context.Context, id human.OperationID) error {
 			}
 			events = append(events, e.Event)
 		}
-		place, err := j.publish(ctx, nuid.Next(), id, classOf(events), replica.Standing{Version: shared, Place: at.Place}, events)
+		place, err := j.publish(ctx, rand.Text(), id, classOf(events), replica.Standing{Version: shared, Place: at.Place}, events)
 		var lost *lostError
 		if errors.As(err, &lost) && !lost.inDoubt && !at.InDoubt {
 			return errors.Join(err, j.Doubt(ctx, id, false))
