@@ -474,9 +474,9 @@ func (h *history) linearizable(tb testing.TB) (wrong []human.OperationID) {
 	}
 	m := model.ToModel()
 	for id, ops := range byOperation {
-		if r := porcupine.CheckOperationsTimeout(m, ops, 10*time.Second); r == porcupine.Illegal {
+		if r := porcupine.CheckOperationsTimeout(m, ops, 10*time.Second); r != porcupine.Ok {
 			wrong = append(wrong, id)
-			tb.Errorf("what was done with %s is not linearizable: %+v", id, ops)
+			tb.Errorf("what was done with %s is not linearizable (%s): %+v", id, r, ops)
 		}
 	}
 	return wrong
