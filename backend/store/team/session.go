@@ -216,6 +216,9 @@ func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, here 
 	return nil
 }
 
+// sideBySide is how many operations that waited are sent at once: agents continue to make requests meanwhile.
+const sideBySide = 32
+
 // join publishes what waits, and is online once nothing does.
 func (j *Journal) join(ctx context.Context) error {
 	stuck := map[human.OperationID]bool{} // what others changed as well, against all rules; it is kept
@@ -230,8 +233,15 @@ func (j *Journal) join(ctx context.Context) error {
 				return err
 			}
 		}
-		for _, id := range waiting {
-			err := j.send(ctx, id)
+		waiting = waiting[:min(len(waiting), sideBySide)]
+		sent := make([]error, len(waiting))
+		var sending sync.WaitGroup
+		for i, id := range waiting {
+			sending.Go(func() { sent[i] = j.send(ctx, id) })
+		}
+		sending.Wait()
+		for i, id := range waiting {
+			err := sent[i]
 			if human.KindOf(err) == human.Conflict {
 				at, err := j.Standing(ctx, id) // an append in doubt was stored, and is here by now
 				if err != nil {
