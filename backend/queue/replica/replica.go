@@ -12,6 +12,7 @@ import (
 // A Message is one append, as it stands in the shared journal.
 type Message struct {
 	Place  uint64 // in the shared journal, from 1
+	Stamp  int64  // when the shared journal got it, in nanoseconds: no other message has the same place and stamp
 	ID     human.OperationID
 	Before uint64 // the operation's version before it
 	Events []human.Event
@@ -38,14 +39,14 @@ type Result struct {
 type Storage interface {
 	queue.Journal
 
-	// Place is the place up to which the shared journal is here; 0: nothing is.
-	Place(ctx context.Context) (uint64, error)
+	// Place is the place up to which the shared journal is here, and the stamp of the message there; 0: nothing is.
+	Place(ctx context.Context) (place uint64, stamp int64, err error)
 
 	// Standing says what is here of an operation.
 	Standing(ctx context.Context, id human.OperationID) (Standing, error)
 
-	// Deliver stores messages in the order given, and that the shared journal is here up to the place upTo; 0 leaves that
-	// as it is. What is here already, and what the life cycle does not allow, is left out; the results, one for each
+	// Deliver stores messages in the order given, and that the shared journal is here up to the place upTo, which is that of the
+	// last of them; 0 leaves that as it is. What is here already, and what the life cycle does not allow, is left out; the results, one for each
 	// message, say so. An error means that a part may not have been stored: deliver them again.
 	Deliver(ctx context.Context, messages []Message, upTo uint64) ([]Result, error)
 

@@ -13,9 +13,9 @@ import (
 var _ replica.Storage = (*Store)(nil)
 
 // Place implements replica.Storage.
-func (s *Store) Place(ctx context.Context) (place uint64, err error) {
-	err = s.rows(ctx, `SELECT coalesce(max(place), 0) FROM team`, nil, func(rows *sql.Rows) error { return rows.Scan(&place) })
-	return place, s.fail(ctx, err)
+func (s *Store) Place(ctx context.Context) (place uint64, stamp int64, err error) {
+	err = s.rows(ctx, `SELECT place, stamp FROM team`, nil, func(rows *sql.Rows) error { return rows.Scan(&place, &stamp) })
+	return place, stamp, s.fail(ctx, err)
 }
 
 // Standing implements replica.Storage.
@@ -42,7 +42,8 @@ func (s *Store) Deliver(ctx context.Context, messages []replica.Message, upTo ui
 			if err := w.shared(ctx, m.ID, m.Before+uint64(len(m.Events)), m.Place); err != nil || i < len(messages)-1 || upTo == 0 {
 				return err
 			}
-			_, err := w.conn.ExecContext(ctx, `INSERT INTO team (id, place) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET place = max(place, ?1)`, int64(upTo))
+			_, err := w.conn.ExecContext(ctx, `INSERT INTO team (id, place, stamp) VALUES (1, ?1, ?2)
+				ON CONFLICT (id) DO UPDATE SET place = ?1, stamp = ?2 WHERE ?1 > place`, int64(upTo), m.Stamp)
 			return err
 		}
 	}
@@ -119,7 +120,7 @@ func (w *writer) shared(ctx context.Context, id human.OperationID, version, plac
 // Share implements replica.Storage.
 func (s *Store) Share(ctx context.Context) (n int, err error) {
 	err = s.do(ctx, func(ctx context.Context, w *writer) error {
-		first, err := w.conn.ExecContext(ctx, `INSERT INTO team (id, place, whole) VALUES (1, 0, 1) ON CONFLICT (id) DO UPDATE SET whole = 1 WHERE whole = 0`)
+		first, err := w.conn.ExecContext(ctx, `INSERT INTO team (id, place, stamp, whole) VALUES (1, 0, 0, 1) ON CONFLICT (id) DO UPDATE SET whole = 1 WHERE whole = 0`)
 		if err != nil {
 			return err
 		}

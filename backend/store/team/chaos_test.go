@@ -1,7 +1,9 @@
 package team_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -194,7 +196,7 @@ func (h *history) do(s *seat, command string, id human.OperationID, agent string
 	switch command {
 	case "ring":
 		a.by = agent
-		op, _, a.err = s.q.Ring(ctx, human.Request{Kind: human.Feedback, Description: a.text, AgentID: agent, Priority: human.DefaultPriority, Timeout: 240}, false)
+		op, _, a.err = s.q.Ring(ctx, human.Request{Kind: human.Feedback, Description: a.text, AgentID: agent, Priority: human.DefaultPriority, Timeout: 240, Details: json.RawMessage(`{"b": 1,  "a": "\u00e9<é>"}`)}, false)
 		a.id = op.ID
 	case "reply":
 		a.by = agent
@@ -232,18 +234,15 @@ func (h *history) some(r *rand.Rand) human.OperationID {
 // canonical is an event without what differs from desk to desk by design.
 func canonical(desk string, e human.Entry) string {
 	ev := e.Event
-	from := ev.Desk
-	if from == "" {
-		from = desk
-	}
-	text := ev.Text
+	ev.Desk = cmp.Or(ev.Desk, desk)
+	ev.By.Name = strings.TrimSuffix(ev.By.Name, "@"+strings.TrimSuffix(ev.Desk, "=1"))
 	if ev.Request != nil {
-		text = ev.Request.Description
+		request := *ev.Request
+		request.AgentID = strings.TrimSuffix(request.AgentID, "@"+strings.TrimSuffix(ev.Desk, "=1"))
+		ev.Request = &request
 	}
-	if ev.Answer != nil {
-		text = ev.Answer.HumanInput
-	}
-	return fmt.Sprintf("%d %s %s %s %s %s %d", e.Version, ev.Type, from, ev.By.Role, strings.TrimSuffix(ev.By.Name, "@"+strings.TrimSuffix(from, "=1")), text, ev.At.UnixMicro())
+	raw, err := json.Marshal(ev)
+	return fmt.Sprint(e.Version, " ", string(raw), err)
 }
 
 // entries are all of a desk's, by operation. It checks that versions have no gaps.
@@ -287,7 +286,7 @@ func same(tb testing.TB, seats []*seat) (wrong []human.OperationID) {
 	eventually(tb, 60*time.Second, "all desks to have everything", func() error {
 		stream = 0
 		for _, s := range seats {
-			place, err := s.store.Place(context.Background())
+			place, _, err := s.store.Place(context.Background())
 			if err != nil {
 				return err
 			}
@@ -475,9 +474,9 @@ func (h *history) linearizable(tb testing.TB) (wrong []human.OperationID) {
 	}
 	m := model.ToModel()
 	for id, ops := range byOperation {
-		if r := porcupine.CheckOperationsTimeout(m, ops, 10*time.Second); r == porcupine.Illegal {
+		if r := porcupine.CheckOperationsTimeout(m, ops, 10*time.Second); r != porcupine.Ok {
 			wrong = append(wrong, id)
-			tb.Errorf("what was done with %s is not linearizable: %+v", id, ops)
+			tb.Errorf("what was done with %s is not linearizable (%s): %+v", id, r, ops)
 		}
 	}
 	return wrong

@@ -3,6 +3,7 @@ package team
 import (
 	"cmp"
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -194,7 +194,7 @@ func (j *Journal) appendHere(ctx context.Context, id human.OperationID, expected
 
 // await names a message that is to be published; the channel has what became of it here, once it has come back.
 func (j *Journal) await() (message string, result chan replica.Result) {
-	message, result = nuid.Next(), make(chan replica.Result, 1)
+	message, result = crand.Text(), make(chan replica.Result, 1)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.awaited[message] = result

@@ -2,8 +2,10 @@ package team
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/replica"
@@ -73,6 +75,11 @@ func decode(me, subject string, place uint64, payload []byte) (replica.Message, 
 	m.Before = wire.Before
 	for _, w := range wire.Events {
 		e := w.Event
+		for _, raw := range [][]byte{w.Details, w.Context, w.Signed} { // would damage the storage of every desk
+			if len(raw) > 0 && (!json.Valid(raw) || !utf8.Valid(raw)) {
+				return m, errors.New("a part of it is not JSON")
+			}
+		}
 		if q := e.Request; q != nil {
 			q.Details, q.Context = w.Details, w.Context
 		}

@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/replica"
@@ -66,22 +66,22 @@ func (j *Journal) Run(ctx context.Context) error {
 func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	place, err := j.Place(ctx)
+	place, stamp, err := j.Place(ctx)
 	if err != nil {
 		return err
 	}
-	j.mu.Lock()
-	j.place = place
-	j.mu.Unlock()
 	known, err := j.exchangeKeys(ctx, js) // before any answer that they sign
 	if err != nil {
 		return err
 	}
 	defer known()
-	messages, last, err := j.consume(ctx, js, place)
+	messages, from, last, err := j.consume(ctx, js, place)
 	if err != nil {
 		return err
 	}
+	j.mu.Lock()
+	j.place = from - 1
+	j.mu.Unlock()
 	arriving := make(chan jetstream.Msg, atOnce)
 	ended := make(chan error, 3)
 	var working sync.WaitGroup
@@ -97,7 +97,7 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 		}
 	})
 	working.Go(func() {
-		if err := j.take(ctx, arriving, place); err != nil {
+		if err := j.take(ctx, arriving, place, stamp); err != nil {
 			ended <- err
 		}
 		for range arriving { // so that the other goroutine ends
@@ -129,35 +129,40 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 	}
 }
 
-// consume begins to read the team's journal after a place; last is the place where it ends now. The consumer on the server is made anew each time: what is here says where
+// consume begins to read the team's journal at the last message that is here, which take looks at again, or after it where it is not kept any more; last is the
+// place where the journal ends now. The consumer on the server is made anew each time: what is here says where
 // it begins, and nothing that was sent to a connection that is gone has to be sent again.
-func (j *Journal) consume(ctx context.Context, js jetstream.JetStream, place uint64) (messages jetstream.MessagesContext, last uint64, err error) {
+func (j *Journal) consume(ctx context.Context, js jetstream.JetStream, place uint64) (messages jetstream.MessagesContext, from, last uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*j.o.Patience)
 	defer cancel()
 	stream, err := js.Stream(ctx, Stream)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	if last = stream.CachedInfo().State.LastSeq; last < place {
-		return nil, 0, human.Errorf(human.Unavailable, "the team's journal ends at message %d, and this desk has %d: it is not the journal that this desk knows, or an old copy of it", last, place)
+	state := stream.CachedInfo().State
+	if last = state.LastSeq; last < place {
+		return nil, 0, 0, human.Errorf(human.Unavailable, "the team's journal ends at message %d, and this desk has %d: it is not the journal that this desk knows, or an old copy of it", last, place)
+	}
+	if from = max(place, 1); place > 0 && state.FirstSeq > place {
+		from++
 	}
 	if err := js.DeleteConsumer(ctx, Stream, j.o.Desk); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	consumer, err := js.CreateConsumer(ctx, Stream, jetstream.ConsumerConfig{
-		Durable: j.o.Desk, AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: place + 1,
+		Durable: j.o.Desk, AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
 		InactiveThreshold: time.Hour, MemoryStorage: true, Replicas: 1,
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	messages, err = consumer.Messages(jetstream.PullMaxMessages(atOnce), jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(2*time.Second),
 		jetstream.WithMessagesErrOnMissingHeartbeat(true))
-	return messages, last, err
+	return messages, from, last, err
 }
 
 // take stores messages as they arrive, as many at once as are there.
-func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, place uint64) error {
+func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, here uint64, stamp int64) error {
 	next := uint64(1) // of the consumer's own count: a message that was lost on the way shows
 	for first := range arriving {
 		batch := []jetstream.Msg{first}
@@ -172,7 +177,7 @@ func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, place
 			}
 		}
 		var messages []replica.Message
-		var behind uint64
+		var place, behind uint64
 		for _, m := range batch {
 			about, err := m.Metadata()
 			if err != nil {
@@ -183,11 +188,15 @@ func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, place
 			}
 			next++
 			place, behind = about.Sequence.Stream, about.NumPending
+			if place == here && about.Timestamp.UnixNano() != stamp {
+				return human.Errorf(human.Unavailable, "message %d of the team's journal is another than the one that this desk has: it is not the journal that this desk knows, or grew from an old copy of it", place)
+			}
 			got, err := decode(j.o.Desk, m.Subject(), place, m.Data())
 			if err != nil {
 				j.o.Log.Warn("a message of the team's journal counts for nothing", "subject", m.Subject(), "place", place, "reason", err)
 				got.Events = nil
 			}
+			got.Stamp = about.Timestamp.UnixNano()
 			messages = append(messages, got)
 		}
 		stored, err := j.Deliver(ctx, messages, place)
@@ -219,6 +228,9 @@ func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, place
 	return nil
 }
 
+// sideBySide is how many operations that waited are sent at once: agents continue to make requests meanwhile.
+const sideBySide = 32
+
 // join publishes what waits, and is online once nothing does.
 func (j *Journal) join(ctx context.Context) error {
 	stuck := map[human.OperationID]bool{} // what others changed as well, against all rules; it is kept
@@ -233,8 +245,15 @@ func (j *Journal) join(ctx context.Context) error {
 				return err
 			}
 		}
-		for _, id := range waiting {
-			err := j.send(ctx, id)
+		waiting = waiting[:min(len(waiting), sideBySide)]
+		sent := make([]error, len(waiting))
+		var sending sync.WaitGroup
+		for i, id := range waiting {
+			sending.Go(func() { sent[i] = j.send(ctx, id) })
+		}
+		sending.Wait()
+		for i, id := range waiting {
+			err := sent[i]
 			if human.KindOf(err) == human.Conflict {
 				at, err := j.Standing(ctx, id) // an append in doubt was stored, and is here by now
 				if err != nil {
@@ -297,7 +316,7 @@ func (j *Journal) send(ctx context.Context, id human.OperationID) error {
 			}
 			events = append(events, e.Event)
 		}
-		place, err := j.publish(ctx, nuid.Next(), id, classOf(events), replica.Standing{Version: shared, Place: at.Place}, events)
+		place, err := j.publish(ctx, rand.Text(), id, classOf(events), replica.Standing{Version: shared, Place: at.Place}, events)
 		var lost *lostError
 		if errors.As(err, &lost) && !lost.inDoubt && !at.InDoubt {
 			return errors.Join(err, j.Doubt(ctx, id, false))

@@ -2,6 +2,7 @@
 CREATE TABLE team (
 	id    INTEGER PRIMARY KEY CHECK (id = 1),
 	place INTEGER NOT NULL, -- everything up to this place of the team's journal is here
+	stamp INTEGER NOT NULL, -- when the team's server got the message at that place, in nanoseconds
 	whole INTEGER NOT NULL DEFAULT 0 -- everything that was here before is there, or waits
 ) STRICT;
 CREATE TABLE team_operations (
