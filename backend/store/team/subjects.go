@@ -108,7 +108,7 @@ var Roles = []Role{AgentRole, OperatorRole, LeadRole, AuditorRole}
 // self stands in a permission for the desk's own name: the server puts it there from the desk's signed credentials.
 const self = "{{name()}}"
 
-// Inbox is the prefix of the subjects on which a desk gets its replies; nobody else may listen there.
+// Inbox is the prefix of the subjects on which a desk gets its replies; no other desk may listen there.
 func Inbox(desk string) string { return "_INBOX." + desk }
 
 // Permissions are the subjects a role may publish to and subscribe to; everything else is denied by the server.
