@@ -88,9 +88,9 @@ func TestAttacksOfAMember(t *testing.T) {
 	}
 }
 
-// A desk has the server publish for it: it names another's subject, or a key that only leads change, as the place for an answer. Its
-// connection ends, and nothing is stored there.
-func TestNoAnswerOfTheServerIsInAnothersName(t *testing.T) {
+// What permissions do not cover: a desk has the server publish for it, in that it names another's subject, or a key that only leads
+// change, as the place for an answer; and it deletes by a header. Its connection ends, and nothing is stored or deleted.
+func TestAttacksPastThePermissions(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h, _ := start(t, Options{})
@@ -104,6 +104,9 @@ func TestNoAnswerOfTheServerIsInAnothersName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := js.Publish(ctx, "$KV.presence.Mallory=1", []byte("bad events")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Office().js.Publish(ctx, "$KV.presence.Victor=1", []byte("here")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := js.CreateConsumer(ctx, team.Stream, jetstream.ConsumerConfig{Durable: "Mallory=1", AckPolicy: jetstream.AckExplicitPolicy}); err != nil {
@@ -124,6 +127,9 @@ func TestNoAnswerOfTheServerIsInAnothersName(t *testing.T) {
 		"what a consumer pushes, second":    {Subject: create, Reply: p.NewInbox(), Data: []byte(pushTo("_INBOX.x") + pushTo("op.op_2.Victor=1.operator"))},
 		"what a consumer pushes, by letter": {Subject: create, Reply: p.NewInbox(), Data: []byte(strings.Replace(pushTo("op.op_2.Victor=1.operator"), "deliver_subject", "Deliver_Subject", 1))},
 		"what a consumer pushes, by header": {Subject: create, Reply: p.NewInbox(), Data: []byte(pushTo("op.op_2.Victor=1.operator")), Header: nats.Header{"A": {"b"}}},
+		"all that is in a bucket, deleted":  {Subject: "$KV.presence.Mallory=1", Header: nats.Header{"Nats-Rollup": {"all"}}},
+		"all that is there, second":         {Subject: "$KV.presence.Mallory=1", Header: nats.Header{"Nats-Rollup": {"sub", "all"}}},
+		"all files":                         {Subject: "$O.files.M.x", Header: nats.Header{"nats-rollup": {"ALL"}}},
 	} {
 		p := connect(t, c)
 		ended := make(chan struct{})
@@ -140,6 +146,9 @@ func TestNoAnswerOfTheServerIsInAnothersName(t *testing.T) {
 	}
 	if got := stored(t, h, team.Stream); !slices.Equal(got, []string{"op.op_1.Mallory=1.agent"}) {
 		t.Errorf("stored is %q", got)
+	}
+	if got := stored(t, h, "KV_presence"); !slices.Equal(got, []string{"$KV.presence.Mallory=1", "$KV.presence.Victor=1"}) {
+		t.Errorf("present are %q", got)
 	}
 }
 
@@ -197,7 +206,11 @@ func TestAttacksWithLinksAndKeys(t *testing.T) {
 	denied("a token that never was", h.URL()+"/join#"+secret()+"."+rest, "Bob")
 
 	// In the middle stands a server that has another CA's certificate for the same address.
+	// It would let the desk in, to have its messages.
 	middle, _ := start(t, Options{})
+	if err := middle.Office().create(ctx, hashed(invitePrefix, token), invitation{"Bob", team.LeadRole, now.Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
 	denied("a link with a wrong fingerprint", middle.URL()+"/join#"+token+"."+rest, "Bob")
 	if c, err := tls.Dial("tcp", h.desks.Addr().String(), &tls.Config{}); err == nil {
 		t.Error(c, "the hub's certificate is trusted by all")

@@ -198,6 +198,9 @@ func TestThreeHubs(t *testing.T) {
 	for i := range 100 {
 		publish(fmt.Sprint("after ", i))
 	}
+	if _, err := Open(ctx, Options{Dir: dirs[leader], Addr: "127.0.0.1:0", WebAddr: "127.0.0.1:0"}); human.KindOf(err) != human.Invalid {
+		t.Errorf("a hub of a cluster starts alone: %v", err)
+	}
 	left := hubs[(leader+1)%3]
 	s, err := left.Office().js.Stream(ctx, team.Stream)
 	if err != nil {

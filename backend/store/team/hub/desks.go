@@ -19,15 +19,16 @@ import (
 
 // NATS' permissions say what a desk may publish, and nothing about where it has the server publish for it: a message that a desk
 // stored comes back to the subject that the desk names for the answer, which may be another desk's, or a key that only leads change. So
-// the desks' connections come in here. Every subject for answers has to be an inbox, which no stream stores.
+// the desks' connections come in here. Every subject for answers has to be an inbox, which no stream stores. Nor do permissions say what a
+// header does: one deletes all that is in a bucket.
 
 // inbox is what all subjects for answers begin with (team.Inbox).
 const inbox = "_INBOX."
 
 // Limits of what is read at once, in bytes.
 const (
-	maxLine    = 16 << 10
-	maxRequest = 64 << 10 // a request for a consumer
+	maxLine = 16 << 10
+	maxLook = 64 << 10 // headers, and requests for consumers
 )
 
 // admit takes the desks' connections until ctx ends, and waits for their end.
@@ -50,7 +51,7 @@ func (h *Hub) admit(ctx context.Context) {
 		}
 		all.Go(func() {
 			if err := h.connect(ctx, conn.(*tls.Conn)); err != nil && ctx.Err() == nil {
-				h.o.Log.Warn("a connection was ended", "from", conn.RemoteAddr().String(), "err", err)
+				h.o.Log.Warn("a desk's connection was ended", "from", conn.RemoteAddr().String(), "err", err)
 			}
 		})
 	}
@@ -63,7 +64,8 @@ func (h *Hub) connect(ctx context.Context, desk *tls.Conn) error {
 	err := desk.HandshakeContext(shake)
 	cancel()
 	if err != nil {
-		return err
+		h.o.Log.Debug("a connection has no TLS", "from", desk.RemoteAddr().String(), "err", err)
+		return nil
 	}
 	inside, err := h.server.InProcessConn()
 	if err != nil {
@@ -79,7 +81,8 @@ func (h *Hub) connect(ctx context.Context, desk *tls.Conn) error {
 	err = pass(inside, bufio.NewReaderSize(desk, maxLine))
 	end()
 	answers.Wait()
-	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
+	var lost net.Error
+	if errors.As(err, &lost) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
 		return nil
 	}
 	return err
@@ -146,19 +149,27 @@ func passMessage(out *bufio.Writer, desk *bufio.Reader, op string, args [][]byte
 		_, _ = out.Write(arg)
 	}
 	_, _ = out.WriteString("\r\n")
+	look := headers
 	if asks {
-		if size > maxRequest {
-			return errors.New("a request for a consumer is too large")
-		}
-		body := make([]byte, size)
-		if _, err := io.ReadFull(desk, body); err != nil {
+		look = size
+	}
+	if look > maxLook {
+		return errors.New("headers, or a request for a consumer, are too large")
+	}
+	head := make([]byte, look)
+	if _, err := io.ReadFull(desk, head); err != nil {
+		return err
+	}
+	if err := checkHeaders(head[:headers]); err != nil {
+		return err
+	}
+	if asks {
+		if err := checkConsumer(head[headers:]); err != nil {
 			return err
 		}
-		if err := checkConsumer(body[headers:]); err != nil {
-			return err
-		}
-		_, _ = out.Write(body)
-	} else if _, err := io.CopyN(out, desk, int64(size)); err != nil {
+	}
+	_, _ = out.Write(head)
+	if _, err := io.CopyN(out, desk, int64(size-look)); err != nil {
 		return err
 	}
 	var end [2]byte
@@ -170,6 +181,22 @@ func passMessage(out *bufio.Writer, desk *bufio.Reader, op string, args [][]byte
 	}
 	_, err = out.Write(end[:])
 	return err
+}
+
+// checkHeaders lets a value take the place of those before it under the same key, as NATS' clients have it, and not of a whole bucket.
+func checkHeaders(headers []byte) error {
+	rest := bytes.ToLower(headers)
+	for {
+		_, after, found := bytes.Cut(rest, []byte("nats-rollup"))
+		if !found {
+			return nil
+		}
+		value, _, _ := bytes.Cut(after, []byte("\r\n"))
+		if value = bytes.TrimLeft(value, ": "); string(value) != "sub" {
+			return errors.New("a message is to take the place of a whole bucket")
+		}
+		rest = after
+	}
 }
 
 // checkConsumer reads a request for a consumer as the server does: one that is pushed goes to an inbox.

@@ -71,25 +71,29 @@ type Hub struct {
 }
 
 // Open takes the hub's folder, makes its keys at the first start, and starts the server. No desk can connect before Run.
-func Open(_ context.Context, o Options) (h *Hub, err error) {
+func Open(_ context.Context, o Options) (_ *Hub, err error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	k, err := loadKeys(o.Dir, o.Team, o.Now())
-	if err != nil {
-		return nil, err
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, human.Wrap(human.Internal, err, "the hub's folder cannot be made")
 	}
-	h = &Hub{o: o, keys: k, ready: make(chan struct{}), sessions: sessions{now: o.Now}}
+	h := &Hub{o: o, ready: make(chan struct{}), sessions: sessions{now: o.Now}}
 	if h.lock, err = takeLock(o.Dir); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.Close())
-			h = nil
 		}
 	}()
-	cert, err := k.certificate(o.Hosts, o.Now())
+	if h.keys, err = loadKeys(o.Dir, o.Team, o.Now()); err != nil {
+		return nil, err
+	}
+	if was, err := readAddress(o.Dir); err == nil && was.Clustered != (o.ClusterAddr != "") {
+		return nil, human.Errorf(human.Invalid, "a hub alone and one of a cluster store in other ways; this one cannot become the other")
+	}
+	cert, err := h.keys.certificate(o.Hosts, o.Now())
 	if err != nil {
 		return nil, human.Wrap(human.Internal, err, "the hub's certificate cannot be made")
 	}
@@ -102,7 +106,7 @@ func Open(_ context.Context, o Options) (h *Hub, err error) {
 			return nil, human.Wrap(human.Unavailable, err, "the hub cannot listen on %s: %v", l.at, err)
 		}
 	}
-	h.server, h.resolver, err = startServer(k, o, config)
+	h.server, h.resolver, err = startServer(h.keys, o, config)
 	return h, err
 }
 

@@ -51,9 +51,6 @@ type keys struct {
 
 // loadKeys reads the keys of a folder, or makes them there.
 func loadKeys(dir, name string, now time.Time) (*keys, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, human.Wrap(human.Internal, err, "the hub's folder cannot be made")
-	}
 	raw, err := os.ReadFile(filepath.Join(dir, keysFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeKeys(dir, name, now)
