@@ -58,7 +58,7 @@ func (s *shell) handOverCommand() *cobra.Command {
 			if s.json {
 				return s.printJSON(op)
 			}
-			s.note("Handed over to %s; %s has it until then.", visible(to), visible(op.ClaimedBy))
+			s.note("Handed over to %s. Until they claim it, %s has it.", visible(to), visible(op.ClaimedBy))
 			return nil
 		}),
 	}
