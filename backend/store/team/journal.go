@@ -287,7 +287,7 @@ func (j *Journal) publish(ctx context.Context, message string, id human.Operatio
 		case errors.Is(err, nats.ErrMaxPayload):
 			return 0, human.Wrap(human.Invalid, err, "the request is larger than the team's server takes; send less, or raise its max_payload")
 		case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse):
-			lost.cause = err // it was not sent, or nobody got it
+			lost.cause = err // it was not sent, or it reached no one
 		default:
 			lost.cause, lost.inDoubt = err, true
 		}

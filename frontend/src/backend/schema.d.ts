@@ -4540,6 +4540,37 @@ export interface components {
             /** Format: date-time */
             shown?: string;
         };
+        DeskState: {
+            /**
+             * Format: int64
+             * @description How many changes of the team are not here yet.
+             */
+            behind?: number;
+            /** @description The desk's name in the team. */
+            desk?: string;
+            /** @description Whose desk it is. */
+            member?: string;
+            /** @description Connected to the team, and nothing waits here. */
+            online: boolean;
+            /** @description Why it is not online. */
+            problem?: string;
+            /** @description It was joined since Deskbell started, and counts from the next start. */
+            restart?: boolean;
+            /** @enum {string} */
+            role?: "agent" | "operator" | "lead" | "auditor";
+            /**
+             * Format: date-time
+             * @description Since when it is online, or is not.
+             */
+            since?: string;
+            /** @description Absent: this desk is in no team. */
+            team?: string;
+            /**
+             * Format: int64
+             * @description How many requests are stored here only, and are given to the team once it is online; at most 1000 are counted.
+             */
+            waiting?: number;
+        };
         /** @description The details of an operation of kind desktop: work in a program on their desktop. */
         DesktopDetails: {
             /** @description the steps, as a checklist. Also read as steps, actions, checklist, instructions. */
@@ -7688,40 +7719,9 @@ export interface components {
             writes: number;
         };
         TeamChange: {
-            team: components["schemas"]["TeamState"];
+            team: components["schemas"]["DeskState"];
             /** @enum {string} */
             type: "team";
-        };
-        TeamState: {
-            /**
-             * Format: int64
-             * @description How many changes of the team are not here yet.
-             */
-            behind?: number;
-            /** @description The desk's name in the team. */
-            desk?: string;
-            /** @description Whose desk it is. */
-            member?: string;
-            /** @description Connected to the team, and nothing waits here. */
-            online: boolean;
-            /** @description Why it is not online. */
-            problem?: string;
-            /** @description It was joined since Deskbell started, and counts from the next start. */
-            restart?: boolean;
-            /** @enum {string} */
-            role?: "agent" | "operator" | "lead" | "auditor";
-            /**
-             * Format: date-time
-             * @description Since when it is online, or is not.
-             */
-            since?: string;
-            /** @description Absent: this desk is in no team. */
-            team?: string;
-            /**
-             * Format: int64
-             * @description How many requests are stored here only, and are given to the team once it is online; at most 1000 are counted.
-             */
-            waiting?: number;
         };
         TerminalCommand: {
             /** Format: int64 */
@@ -13952,7 +13952,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TeamState"];
+                    "application/json": components["schemas"]["DeskState"];
                 };
             };
             /** @description An error; nothing was changed. */
@@ -13985,7 +13985,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TeamState"];
+                    "application/json": components["schemas"]["DeskState"];
                 };
             };
             /** @description An error; nothing was changed. */
