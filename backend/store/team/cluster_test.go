@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -288,10 +289,11 @@ func (n *node) start(tb testing.TB) {
 		tb.Fatal(err)
 	}
 	n.stdin, n.ended = in, make(chan struct{})
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+	line, err := bufio.NewReader(out).ReadString('\n')
+	go func() { _ = n.cmd.Wait(); close(n.ended) }()
+	if err != nil {
 		tb.Fatalf("%s does not start: %q, %v", n.o.Name, line, err)
 	}
-	go func() { _ = n.cmd.Wait(); close(n.ended) }()
 }
 
 // kill ends the node as a loss of power does.
@@ -307,14 +309,18 @@ type cluster struct {
 	routes [3][3]*proxy // from, to
 }
 
+// freePort is one that no system gives away by itself, as a node that was killed needs it again.
 func freePort(tb testing.TB) int {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
+	for range 1000 {
+		port := 20000 + rand.IntN(12000)
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	tb.Fatal("there is no free port")
+	return 0
 }
 
 func newCluster(tb testing.TB) *cluster {
