@@ -121,14 +121,14 @@ func TestATeamAnswers(t *testing.T) {
 	// Away and back: each desk continues with its own requests, and tells.
 	addr, web := h.Addrs()
 	stopHub()
-	s := ann.team(t, func(s human.DeskState) bool { return !s.Online })
+	ann.team(t, func(s human.DeskState) bool { return !s.Online })
 	run(t, ann.dir, nil, "team", "--code", ann.invite(t)).want(t, 0, "offline")
 	var alone1 human.Operation
 	ann.during(t, []string{"ring", "--type", "feedback", "While away?"}, func(op human.Operation) {
 		alone1 = op
 		ann.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "human_input": "answered away", "digest": op.Digest}, nil)
 	}).want(t, 0, "answered away")
-	if s = ann.team(t, func(human.DeskState) bool { return true }); s.Waiting != 1 {
+	if s := ann.team(t, func(human.DeskState) bool { return true }); s.Waiting != 1 {
 		t.Errorf("away, the desk stands as %+v", s)
 	}
 	h, stopHub = startHub(t, folder, addr, web)

@@ -125,7 +125,7 @@ var (
 )
 
 func ring(text string) human.Event {
-	return human.Event{Type: human.Invoked, At: at, By: bot, Request: &human.Request{Kind: human.Feedback, Description: text, AgentID: bot.Name, Priority: 5}}
+	return human.Event{Type: human.Invoked, At: at, By: bot, Request: &human.Request{Kind: human.Feedback, Description: text, AgentID: bot.Name, Priority: 5, RequestedBy: ann.Name}}
 }
 
 func reply(text string) human.Event {
@@ -224,7 +224,7 @@ func readsBack(t *testing.T, j *journal) {
 	request := &human.Request{
 		Kind: human.Approve, Description: "Delete <the> \"index\"?\n是否删除？", Details: json.RawMessage(details),
 		Context: json.RawMessage("{\"pad\":\"" + strings.Repeat("x", 1<<20) + "\"}"), AgentID: bot.Name, SessionID: "s-1",
-		IdempotencyKey: "k/1", Priority: 9, Timeout: 0.25, OnTimeout: human.Cancel, RequestedBy: "Tom", Approvals: 2,
+		IdempotencyKey: "k/1", Priority: 9, Timeout: 0.25, OnTimeout: human.Cancel, Approvals: 2,
 	}
 	until := at.Add(time.Hour)
 	answer := &human.Answer{

@@ -235,10 +235,14 @@ func (h *history) some(r *rand.Rand) human.OperationID {
 func canonical(desk string, e human.Entry) string {
 	ev := e.Event
 	ev.Desk = cmp.Or(ev.Desk, desk)
-	ev.By.Name = strings.TrimSuffix(ev.By.Name, "@"+strings.TrimSuffix(ev.Desk, "=1"))
+	member, err := team.MemberOf(ev.Desk)
+	if err != nil {
+		return err.Error()
+	}
+	ev.By.Name = strings.TrimSuffix(ev.By.Name, "@"+member)
 	if ev.Request != nil {
 		request := *ev.Request
-		request.AgentID = strings.TrimSuffix(request.AgentID, "@"+strings.TrimSuffix(ev.Desk, "=1"))
+		request.AgentID = strings.TrimSuffix(request.AgentID, "@"+member)
 		ev.Request = &request
 	}
 	raw, err := json.Marshal(ev)

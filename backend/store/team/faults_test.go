@@ -125,7 +125,7 @@ func TestADeskIsAwayAndBack(t *testing.T) {
 	h.fails(t, b, "claim", own, human.NotFound)
 	a.each((*proxy).heal)
 	a.online(t)
-	if op := b.sees(t, own, 5); op.State != human.Completed || op.Result.By.Name != "Ann" || op.AgentID != "bot@"+a.name {
+	if op := b.sees(t, own, 5); op.State != human.Completed || op.Result.By.Name != "Ann" || op.AgentID != "bot@Ann" {
 		t.Errorf("Ben sees %s of %s, answered by %+v", op.State, op.AgentID, op.Result)
 	}
 	b.sees(t, waits, 1)
@@ -311,7 +311,7 @@ func TestJunkInTheStream(t *testing.T) {
 		{open, team.ByAgent, message(1, event("cancelled", "agent", "bot", ""))},
 		{open, team.ByAgent, message(1, event("cancelled", "system", "", ""))},
 		{open, team.ByAgent, message(1, event("overdue", "system", "", ""))},
-		{open, team.ByAgent, message(1, event("replied", "agent", "bot@"+a.name, `,"text":"x"`))},
+		{open, team.ByAgent, message(1, event("replied", "agent", "bot@Ann", `,"text":"x"`))},
 		{open, team.ByAgent, message(1, event("completed", "system", "", `,"answer":{"human_input":"yes"}`))},
 		{open, team.ByAgent, message(1, event("invoked", "agent", "bot", `,"request":{"description":"again"}`))},
 		{over, team.ByOperator, message(2, claim)}, {over, team.ByOperator, message(2, event("removed", "operator", "Cleo", `,"removal":{}`))},

@@ -42,7 +42,8 @@ func (j *Journal) Run(ctx context.Context) error {
 	j.mu.Unlock()
 	for ctx.Err() == nil {
 		select {
-		case <-j.failed: // of the session before
+		case err := <-j.failed:
+			j.o.Log.Debug("the session before ended", "reason", err)
 		default:
 		}
 		err := j.session(ctx, js)
@@ -58,9 +59,12 @@ func (j *Journal) Run(ctx context.Context) error {
 			pause.Stop()
 		}
 	}
-	j.fail(errors.New("Deskbell is shutting down"))
+	j.fail(errEnds)
 	return nil
 }
+
+// errEnds is why the desk is offline once it has ended.
+var errEnds = errors.New("this desk is shutting down")
 
 // session takes messages until that does not work any more, and returns why.
 func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {

@@ -49,7 +49,7 @@ func full(d *Deps, _ *queue.Options) {
 	d.Phones = &Phones{Store: phones.New(os.TempDir(), time.Now), Door: func() (bool, string) { return false, "" }, Set: func(bool) error { return nil }}
 	d.Sample = func(context.Context) error { return nil }
 	d.Retention = off{}
-	d.Data = d.Keys.(*sqlite.Store)
+	d.Data, d.Team = d.Keys.(*sqlite.Store), noTeam{}
 	d.Archives = func(string) Archives { return noArchives{} }
 	var err error
 	if d.StepUp, err = stepup.New(context.Background(), stepup.Deps{Vault: new(memory), Now: time.Now, Log: slog.New(slog.DiscardHandler)}); err != nil {
@@ -77,6 +77,15 @@ func (off) Delete(_ context.Context, _ human.Actor, ids []human.OperationID) (re
 func (o off) Remove(ctx context.Context) (retention.Removal, error) { return o.Preview(ctx) }
 
 // noArchives are no backups.
+// noTeam is a desk that is in no team, and is given no good link.
+type noTeam struct{}
+
+func (noTeam) State() (human.DeskState, <-chan struct{}) { return human.DeskState{}, nil }
+
+func (noTeam) Join(context.Context, human.Actor, string) error {
+	return human.Errorf(human.Invalid, "the link is not whole; copy it again")
+}
+
 type noArchives struct{}
 
 func (noArchives) State() (human.ArchiveState, error) {
@@ -161,7 +170,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/data", nil, nil, 401, 403, 403, 200},
 		{"POST /api/data/noted", nil, nil, 401, 403, 403, 200},
 		{"GET /api/team", nil, nil, 401, 403, 403, 200},
-		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 400},
+		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 422},
 		{"GET /api/archives", nil, nil, 401, 403, 403, 200},
 		{"POST /api/archives", nil, nil, 401, 403, 403, 200},
 		{"GET /api/archives/{id}", text("/api/archives/none"), nil, 401, 403, 403, 404},
