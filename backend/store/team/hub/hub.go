@@ -256,8 +256,8 @@ func (h *Hub) reached(addr net.Addr) string {
 	return net.JoinHostPort(h.o.Hosts[0], port)
 }
 
-// Addrs are the addresses of NATS and of the web, as host:port.
-func (h *Hub) Addrs() (nats, web string) { return h.server.Addr().String(), h.web.Addr().String() }
+// Addrs are the addresses for desks and of the web, as host:port.
+func (h *Hub) Addrs() (desks, web string) { return h.desks.Addr().String(), h.web.Addr().String() }
 
 // Office is the hub's, once it is ready. It ends with the hub.
 func (h *Hub) Office() *Office { return h.office }
