@@ -140,6 +140,12 @@ func TestATeamAnswers(t *testing.T) {
 		return status == 200 && op.State == human.Completed && op.Result.HumanInput == "answered away"
 	})
 
+	// The desk of a member who was removed says so.
+	if n, err := h.Office().Remove(t.Context(), "王芳"); err != nil || n != 1 {
+		t.Fatalf("Remove: %d, %v", n, err)
+	}
+	mei.team(t, func(s human.DeskState) bool { return !s.Online && strings.Contains(s.Problem, "does not take this desk any more") })
+
 	// Credentials that Deskbell did not write count for nothing.
 	mei.stop(t)
 	file := filepath.Join(mei.dir, "team.json")

@@ -37,6 +37,7 @@ func Settings(desk string) []nats.Option {
 	return []nats.Option{
 		nats.Name("Deskbell " + desk), nats.CustomInboxPrefix(Inbox(desk)), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
 		nats.ReconnectBufSize(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(250*time.Millisecond, 500*time.Millisecond),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // else it writes to the standard error output
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
 	}
 }
@@ -51,7 +52,6 @@ type Journal struct {
 	member string
 
 	mu      sync.RWMutex
-	conn    *nats.Conn
 	js      jetstream.JetStream
 	status  Status
 	changed chan struct{}                  // closed and replaced with each change of status

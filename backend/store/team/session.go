@@ -1,6 +1,7 @@
 package team
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -20,8 +21,32 @@ import (
 const atOnce = 256
 
 // Run keeps the desk with its team until ctx ends: it takes what others publish, and publishes what waits here. A desk that cannot
-// reach its team tries again, after a second at most. It returns nil, or why there can be no connection at all.
+// reach its team tries again, after ten seconds at most. It returns nil.
 func (j *Journal) Run(ctx context.Context) error {
+	for {
+		err := j.connect(ctx)
+		if ctx.Err() != nil {
+			j.fail(errEnds)
+			return nil
+		}
+		j.offline(ctx, err, 10*time.Second)
+	}
+}
+
+// offline notes why the desk is offline, and pauses.
+func (j *Journal) offline(ctx context.Context, why error, pause time.Duration) {
+	j.o.Log.Info("this desk is offline", "reason", why)
+	j.fail(why)
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// connect makes a connection and keeps it until ctx ends or the server does not take the desk any more, which the error says then.
+func (j *Journal) connect(ctx context.Context) error {
 	conn, err := j.o.Connect()
 	if err != nil {
 		return err
@@ -33,14 +58,17 @@ func (j *Journal) Run(ctx context.Context) error {
 		}
 		j.fail(err)
 	})
+	conn.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		j.o.Log.Info("the team's server reports an error", "reason", err)
+	})
 	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(j.o.Patience))
 	if err != nil {
 		return err
 	}
 	j.mu.Lock()
-	j.conn, j.js = conn, js
+	j.js = js
 	j.mu.Unlock()
-	for ctx.Err() == nil {
+	for {
 		select {
 		case err := <-j.failed:
 			j.o.Log.Debug("the session before ended", "reason", err)
@@ -48,19 +76,13 @@ func (j *Journal) Run(ctx context.Context) error {
 		}
 		err := j.session(ctx, js)
 		if ctx.Err() != nil {
-			break
+			return ctx.Err()
 		}
-		j.o.Log.Info("this desk is offline", "reason", err)
-		j.fail(err)
-		pause := time.NewTimer(time.Second)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
+		if conn.IsClosed() {
+			return fmt.Errorf("the team's server does not take this desk any more: %w", cmp.Or(conn.LastError(), err))
 		}
+		j.offline(ctx, err, time.Second)
 	}
-	j.fail(errEnds)
-	return nil
 }
 
 // errEnds is why the desk is offline once it has ended.
