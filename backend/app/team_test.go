@@ -144,7 +144,9 @@ func TestATeamAnswers(t *testing.T) {
 	if n, err := h.Office().Remove(t.Context(), "王芳"); err != nil || n != 1 {
 		t.Fatalf("Remove: %d, %v", n, err)
 	}
-	mei.team(t, func(s human.DeskState) bool { return !s.Online && strings.Contains(s.Problem, "does not take this desk any more") })
+	mei.team(t, func(s human.DeskState) bool {
+		return !s.Online && strings.Contains(s.Problem, "does not take this desk any more")
+	})
 
 	// Credentials that Deskbell did not write count for nothing.
 	mei.stop(t)
