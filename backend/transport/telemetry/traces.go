@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -45,8 +45,7 @@ func NewTraces(ctx context.Context, endpoint, machine, version string, log *slog
 	if u, err := url.Parse(endpoint); err == nil && strings.Trim(u.Path, "/") == "" {
 		endpoint = u.JoinPath("v1", "traces").String()
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint), otlptracehttp.WithTimeout(exportTime),
-		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{})) // Run tries again
+	exporter, err := otlptrace.New(ctx, &collectorClient{endpoint, &http.Client{Timeout: exportTime}, log})
 	if err != nil {
 		return nil, human.Wrap(human.Invalid, err, "traces cannot be sent to %s (telemetry.otlp_endpoint)", endpoint)
 	}
