@@ -121,7 +121,7 @@ func TestATeamAnswers(t *testing.T) {
 	// Away and back: each desk continues with its own requests, and tells.
 	addr, web := h.Addrs()
 	stopHub()
-	ann.team(t, func(s human.DeskState) bool { return !s.Online })
+	ann.team(t, func(s human.DeskState) bool { return !s.Online && strings.Contains(s.Problem, "cannot be reached") })
 	run(t, ann.dir, nil, "team", "--code", ann.invite(t)).want(t, 0, "offline")
 	var alone1 human.Operation
 	ann.during(t, []string{"ring", "--type", "feedback", "While away?"}, func(op human.Operation) {

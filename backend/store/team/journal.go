@@ -26,7 +26,7 @@ type Options struct {
 	Desk     string                          // this desk's name, see Desk
 	Connect  func() (*nats.Conn, error)      // makes a connection that connects again by itself; Settings are to be among its options
 	Patience time.Duration                   // how long an append waits for the team's server; 0 is 5 s
-	Keys     func() []receipt.ServerKey      // with which this desk signs receipts; nil: nothing is told, and nothing learned
+	Keys     func() []receipt.ServerKey      // with which this desk signs receipts; nil: it tells nothing, and learns nothing
 	Learn    func([]receipt.ServerKey) error // keeps the keys of another desk
 	Log      *slog.Logger                    // nil is none
 	Now      func() time.Time                // nil is time.Now

@@ -81,6 +81,9 @@ func (j *Journal) connect(ctx context.Context) error {
 		if conn.IsClosed() {
 			return fmt.Errorf("the team's server does not take this desk any more: %w", cmp.Or(conn.LastError(), err))
 		}
+		if !conn.IsConnected() { // what failed for that says nothing of the reason
+			err = fmt.Errorf("the team's server cannot be reached: %w", cmp.Or(conn.LastError(), err))
+		}
 		j.offline(ctx, err, time.Second)
 	}
 }
@@ -156,7 +159,7 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 }
 
 // consume begins to read the team's journal at the last message that is here, which take looks at again, or after it where it is not kept any more; last is the
-// place where the journal ends now. The consumer on the server is made anew each time: what is here says where
+// place where the journal ends now. The consumer on the server is made again each time: what is here says where
 // it begins, and nothing that was sent to a connection that is gone has to be sent again.
 func (j *Journal) consume(ctx context.Context, js jetstream.JetStream, place uint64) (messages jetstream.MessagesContext, from, last uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*j.o.Patience)
