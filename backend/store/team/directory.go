@@ -28,7 +28,6 @@ const rulesKey = "rules"
 type Here struct {
 	AwayUntil time.Time `json:"away_until,omitzero"` // not asked before; Off: not asked at all
 	Off       bool      `json:"off,omitempty"`
-	Claims    int       `json:"claims"` // how many open requests the member has claimed
 }
 
 // A Directory is who is in the team and who is there, as far as this desk knows. It is safe for concurrent use.
@@ -62,7 +61,6 @@ func (d *Directory) Team() (routing.Rules, routing.Team, <-chan struct{}) {
 	for _, p := range d.desks {
 		now := t.Presence[p.member]
 		now.Connected = now.Connected || !p.Off && d.now().Sub(p.at) < hereFor
-		now.Claims = max(now.Claims, p.Claims)
 		if p.AwayUntil.After(now.AwayUntil) {
 			now.AwayUntil = p.AwayUntil
 		}
