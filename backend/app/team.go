@@ -3,10 +3,13 @@ package app
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/asking"
+	"deskbell/backend/queue/routing"
 	"deskbell/backend/store/team"
 	"deskbell/backend/store/team/hub"
 )
@@ -21,12 +24,13 @@ type membership struct {
 	mu      sync.Mutex
 	joined  human.DeskState // since the start, to count from the next one
 	changed chan struct{}
+	said    chan struct{} // closed and replaced when what the desk says of its member may be different
 }
 
 // openTeam puts the team's journal over the database, where this desk is in a team. Credentials that this Deskbell did not write count
 // for nothing: another program, such as an agent, could make this a desk of a team of its own, and answer itself there.
 func (a *App) openTeam() error {
-	a.team = &membership{app: a, changed: make(chan struct{})}
+	a.team = &membership{app: a, changed: make(chan struct{}), said: make(chan struct{})}
 	c, err := hub.Load(a.Dir)
 	if human.KindOf(err) == human.NotFound {
 		return nil
@@ -39,10 +43,16 @@ func (a *App) openTeam() error {
 		return nil
 	}
 	a.team.credentials = c
+	a.Config.Config.OnUpdate(func() {
+		a.team.mu.Lock()
+		defer a.team.mu.Unlock()
+		close(a.team.said)
+		a.team.said = make(chan struct{})
+	})
 	a.settings.Operator.Name = c.Member
 	a.team.journal, err = team.New(a.store, team.Options{
 		Desk: c.Desk, Role: c.Role, Log: a.log, Connect: func() (*nats.Conn, error) { return c.Connect(team.Settings(c.Desk)...) },
-		Keys: a.receiptKeys.Own, Learn: a.receiptKeys.Learn,
+		Keys: a.receiptKeys.Own, Learn: a.receiptKeys.Learn, Here: a.team.here,
 	})
 	return err
 }
@@ -57,6 +67,28 @@ func (m *membership) jobs(jobs map[string]func(context.Context) error) {
 	}
 	jobs["team"] = m.journal.Run
 	jobs["requests of the team"] = m.app.queue.Learn
+	jobs["who is asked"] = func(ctx context.Context) error {
+		return asking.Run(ctx, asking.Deps{Queue: m.app.queue, Team: m.members, Now: time.Now, Log: m.app.log})
+	}
+}
+
+// here is what this desk says of its member: away for as long as they do not want to be disturbed.
+func (m *membership) here() (team.Here, <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return team.Here{AwayUntil: m.app.now().Notifications.Quiet()}, m.said
+}
+
+// members are who could be asked.
+func (m *membership) members() (routing.Rules, routing.Team, <-chan struct{}) {
+	rules, now, changed := m.journal.Directory().Team()
+	for name, claims := range m.app.queue.Claims() {
+		if there, is := now.Presence[name]; is {
+			there.Claims = claims
+			now.Presence[name] = there
+		}
+	}
+	return rules, now, changed
 }
 
 // mostWaiting is how many waiting requests are counted.

@@ -84,6 +84,21 @@ func TestATeamAnswers(t *testing.T) {
 	run(t, alone.dir, nil, "team", "--code", alone.invite(t)).want(t, 0, "in no team")
 	ann, mei := join("Ann", team.OperatorRole), join("王芳", team.OperatorRole)
 
+	// Whose agent asked is not asked.
+	asked := ann.during(t, []string{"ring", "--type", "feedback", "Who is asked?"}, func(op human.Operation) {
+		for _, d := range []*fixture{ann, mei} {
+			waitFor(t, "who is asked", func() bool {
+				d.boss.good(t, "GET", "/api/human/operations/"+string(op.ID), nil, &op)
+				return len(op.Routing) == 1
+			})
+			if names := op.Routing[0].Names; len(names) != 1 || names[0] != "王芳" || op.RequestedBy != "Ann" {
+				t.Errorf("asked are %v, for %s", names, op.RequestedBy)
+			}
+		}
+		mei.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "human_input": "I am", "digest": op.Digest}, nil)
+	})
+	asked.want(t, 0, "I am")
+
 	// The request of an agent at Ann's desk, answered at Mei's.
 	var rung human.Operation
 	ended := ann.during(t, []string{"ring", "--type", "approve", "--details", `{"action":"make  deploy <b>","risk_level":"low"}`, "Deploy?"}, func(op human.Operation) {

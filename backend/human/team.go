@@ -56,6 +56,14 @@ func init() { // its functions fold, and folding reads it
 	}
 }
 
+// AsksOthers says whether others are asked for the operation, and this operator is not, or not yet.
+func (o Operation) AsksOthers(name string) bool {
+	if len(o.Routing) == 0 || o.State.Terminal() || o.ClaimedBy == name || o.handedTo(Actor{Name: name}) {
+		return false
+	}
+	return !slices.ContainsFunc(o.Routing, func(r Routing) bool { return slices.Contains(r.Names, name) })
+}
+
 // mayChange says why an event of a team cannot happen to an operation that is over, or whose answer is held.
 func (o Operation) mayChange() error {
 	switch {

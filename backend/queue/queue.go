@@ -154,7 +154,7 @@ func (q *Queue) Load(ctx context.Context) error {
 	return q.index.Open(ctx, func(s Standing) error {
 		agent := unique.Make(s.AgentID)
 		q.put(s.ID, standing{
-			version: uint32(s.Version), agent: agent, kind: unique.Make(s.Kind), created: s.CreatedAt.UnixMicro(), priority: int8(s.Priority), leaves: s.Leaving != nil,
+			version: uint32(s.Version), agent: agent, kind: unique.Make(s.Kind), created: s.CreatedAt.UnixMicro(), priority: int8(s.Priority), leaves: s.Leaving != nil, claimed: claimedBy(s.ClaimedBy),
 		})
 		q.perAgent[agent.Value()]++
 		if s.ExpiresAt != nil && !s.Overdue {

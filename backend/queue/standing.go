@@ -22,6 +22,7 @@ type Standing struct {
 	CreatedAt time.Time         `json:"created_at"`
 	ExpiresAt *time.Time        `json:"expires_at"`
 	Overdue   bool              `json:"overdue"`
+	ClaimedBy string            `json:"claimed_by"`
 	Leaving   *struct {
 		LeavesAt time.Time `json:"leaves_at"`
 	} `json:"leaving"`
@@ -31,14 +32,35 @@ type Standing struct {
 type standing struct {
 	agent    unique.Handle[string]
 	kind     unique.Handle[human.Kind]
-	words    uint64 // a hash of what makes two requests the same; 0 where it was not read yet
-	created  int64  // microseconds
+	claimed  unique.Handle[string] // by whom; the zero handle: by no one
+	words    uint64                // a hash of what makes two requests the same; 0 where it was not read yet
+	created  int64                 // microseconds
 	version  uint32
 	priority int8
 	leaves   bool // an answer to it is held
 }
 
 func (s standing) waits() bool { return !s.leaves }
+
+func claimedBy(name string) unique.Handle[string] {
+	if name == "" {
+		return unique.Handle[string]{}
+	}
+	return unique.Make(name)
+}
+
+// Claims counts the open operations that each operator has claimed.
+func (q *Queue) Claims() map[string]int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	claims := map[string]int{}
+	for _, s := range q.open {
+		if s.claimed != (unique.Handle[string]{}) {
+			claims[s.claimed.Value()]++
+		}
+	}
+	return claims
+}
 
 // words is a hash of what Request.Same compares.
 var wordsSeed = maphash.MakeSeed()
@@ -68,7 +90,7 @@ func (q *Queue) stand(op human.Operation) {
 	}
 	q.put(op.ID, standing{
 		version: uint32(op.Version), agent: unique.Make(op.AgentID), kind: unique.Make(op.Kind), words: words,
-		created: op.CreatedAt.UnixMicro(), priority: int8(op.Priority), leaves: op.Leaving != nil,
+		created: op.CreatedAt.UnixMicro(), priority: int8(op.Priority), leaves: op.Leaving != nil, claimed: claimedBy(op.ClaimedBy),
 	})
 	q.whole.Put(op.ID, op, sizeOf(op))
 }

@@ -22,14 +22,15 @@ import (
 
 // Options are what a Journal is made with.
 type Options struct {
-	Role     Role                            // what this desk may do; empty: everything that an operator's may
-	Desk     string                          // this desk's name, see Desk
-	Connect  func() (*nats.Conn, error)      // makes a connection that connects again by itself; Settings are to be among its options
-	Patience time.Duration                   // how long an append waits for the team's server; 0 is 5 s
-	Keys     func() []receipt.ServerKey      // with which this desk signs receipts; nil: it tells nothing, and learns nothing
-	Learn    func([]receipt.ServerKey) error // keeps the keys of another desk
-	Log      *slog.Logger                    // nil is none
-	Now      func() time.Time                // nil is time.Now
+	Role     Role                                       // what this desk may do; empty: everything that an operator's may
+	Desk     string                                     // this desk's name, see Desk
+	Connect  func() (*nats.Conn, error)                 // makes a connection that connects again by itself; Settings are to be among its options
+	Patience time.Duration                              // how long an append waits for the team's server; 0 is 5 s
+	Keys     func() []receipt.ServerKey                 // with which this desk signs receipts; nil: it tells nothing, and learns nothing
+	Learn    func([]receipt.ServerKey) error            // keeps the keys of another desk
+	Here     func() (now Here, changed <-chan struct{}) // what this desk says of its member; nil: it says nothing, and learns nothing
+	Log      *slog.Logger                               // nil is none
+	Now      func() time.Time                           // nil is time.Now
 }
 
 // Settings are what a Journal needs of its connection: nothing is kept back while there is none, so that an append knows.
@@ -50,6 +51,8 @@ type Journal struct {
 	replica.Storage
 	o      Options
 	member string
+
+	directory *Directory
 
 	mu      sync.RWMutex
 	js      jetstream.JetStream
@@ -83,8 +86,11 @@ func New(storage replica.Storage, o Options) (*Journal, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Journal{Storage: storage, o: o, member: member, changed: make(chan struct{}), failed: make(chan error, 1), awaited: map[string]chan replica.Result{}, status: Status{Since: o.Now()}}, nil
+	return &Journal{Storage: storage, o: o, member: member, changed: make(chan struct{}), failed: make(chan error, 1), awaited: map[string]chan replica.Result{}, directory: newDirectory(o.Now), status: Status{Since: o.Now()}}, nil
 }
+
+// Directory is who is in the team and who is there; with Options.Here.
+func (j *Journal) Directory() *Directory { return j.directory }
 
 // Status returns how the desk stands, and a channel that is closed when that changes.
 func (j *Journal) Status() (Status, <-chan struct{}) {

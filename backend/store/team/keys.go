@@ -31,29 +31,7 @@ func (j *Journal) exchangeKeys(ctx context.Context, js jetstream.JetStream) (don
 			return nil, err
 		}
 	}
-	watch, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, err
-	}
-	for entry := range watch.Updates() {
-		if entry == nil {
-			break // those that were there
-		}
-		j.learnKeys(entry)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for entry := range watch.Updates() {
-			if entry != nil {
-				j.learnKeys(entry)
-			}
-		}
-	}()
-	return func() {
-		_ = watch.Stop() // its connection may have ended before
-		<-ended
-	}, nil
+	return follow(ctx, bucket, j.learnKeys)
 }
 
 // learnKeys keeps what a desk says its keys are.

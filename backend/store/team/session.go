@@ -104,6 +104,11 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 		return err
 	}
 	defer known()
+	met, err := j.meet(ctx, js)
+	if err != nil {
+		return err
+	}
+	defer met()
 	messages, from, last, err := j.consume(ctx, js, place)
 	if err != nil {
 		return err

@@ -75,6 +75,12 @@ func Desk(member string, n int) string {
 	return b.String() + "=" + strconv.Itoa(n)
 }
 
+// KeyOf is a member's key in Members: their name as it stands in the names of their desks.
+func KeyOf(member string) string {
+	token, _, _ := strings.Cut(Desk(member, 1), "=")
+	return token
+}
+
 // MemberOf is the member whose desk has this name.
 func MemberOf(desk string) (string, error) {
 	token, n, found := strings.Cut(desk, "=")

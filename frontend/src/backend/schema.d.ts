@@ -5943,6 +5943,8 @@ export interface components {
              * @description Of an open plan that several have to confirm, for operators: how many are known here, by a session or a phone.
              */
             operators_known?: number;
+            /** @description In a team: others are asked, and this operator is not, or not yet. They can answer it anyway. */
+            others_asked?: boolean;
             overdue: boolean;
             /** @description Of one task of a plan, which is confirmed by itself: the plan. */
             part_of?: string;

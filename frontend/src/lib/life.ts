@@ -72,7 +72,7 @@ export function askedBack(op: Operation): boolean {
  * ring any more, nor does one put off till later.
  */
 export function rings(op: Operation, now: number): boolean {
-  if (ended(op) || op.overdue || snoozed(op, now)) return false;
+  if (ended(op) || op.overdue || snoozed(op, now) || op.others_asked) return false;
   return op.state === 'pending' || askedBack(op);
 }
 

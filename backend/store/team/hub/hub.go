@@ -391,7 +391,7 @@ func (h *Hub) node() string {
 	if h.o.ServerName == "" {
 		return "hub"
 	}
-	return keyOf(h.o.ServerName)
+	return team.KeyOf(h.o.ServerName)
 }
 
 // Close stops the server. It is called after Run.

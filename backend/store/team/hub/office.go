@@ -191,12 +191,6 @@ func hashed(prefix, token string) string {
 	return prefix + hex.EncodeToString(sum[:])
 }
 
-// keyOf is a name of a member or a hub as a token of subjects and keys.
-func keyOf(name string) string {
-	token, _, _ := strings.Cut(team.Desk(name, 1), "=")
-	return token
-}
-
 // Invite makes a one-time link by which a desk of a member joins.
 func (f *Office) Invite(ctx context.Context, member string, role team.Role) (link string, err error) {
 	if !utf8.ValidString(member) || strings.TrimSpace(member) != member || member == "" || len(member) > 64 || strings.ContainsFunc(member, unicode.IsControl) {
@@ -286,7 +280,7 @@ func (f *Office) join(ctx context.Context, q joinRequest) (joinReply, error) {
 	if err == nil {
 		var raw []byte
 		if raw, err = json.Marshal(map[string]any{"name": d.Member, "role": d.Role}); err == nil {
-			_, err = members.Create(ctx, keyOf(d.Member), raw)
+			_, err = members.Create(ctx, team.KeyOf(d.Member), raw)
 		}
 	}
 	if err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
@@ -386,7 +380,7 @@ func (f *Office) Remove(ctx context.Context, member string) (n int, err error) {
 	}
 	members, err := f.js.KeyValue(ctx, team.Members)
 	if err == nil {
-		err = members.Purge(ctx, keyOf(member))
+		err = members.Purge(ctx, team.KeyOf(member))
 	}
 	if err != nil {
 		return n, human.Wrap(human.Unavailable, err, "the member's entry could not be deleted")
