@@ -21,8 +21,6 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"deskbell/backend/store/team"
 )
 
 // nodeVariable has a node's options: with it, the test's program is that node, and no test.
@@ -352,21 +350,25 @@ func newCluster(tb testing.TB) *cluster {
 		}
 	})
 	c.admin(tb, func(ctx context.Context, _ *nats.Conn, js jetstream.JetStream) error {
-		_, err := js.CreateOrUpdateStream(ctx, team.Config(3))
-		return err
+		return streams(ctx, js, 3)
 	})
 	return c
+}
+
+// urls are the nodes' own, past all proxies.
+func (c *cluster) urls() string {
+	all := make([]string, len(c.nodes))
+	for i, n := range c.nodes {
+		all[i] = fmt.Sprint("nats://127.0.0.1:", n.o.Client)
+	}
+	return join(all)
 }
 
 // admin has do done, which is tried until it works.
 func (c *cluster) admin(tb testing.TB, do func(context.Context, *nats.Conn, jetstream.JetStream) error) {
 	tb.Helper()
-	urls := ""
-	for _, n := range c.nodes {
-		urls += fmt.Sprintf("nats://127.0.0.1:%d,", n.o.Client)
-	}
 	eventually(tb, 60*time.Second, "a request to the nodes", func() error {
-		conn, err := nats.Connect(urls)
+		conn, err := nats.Connect(c.urls())
 		if err != nil {
 			return err
 		}
