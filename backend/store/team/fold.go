@@ -197,12 +197,20 @@ func (s snapshot) read(me string) (all []replica.Message, err error) {
 	return all, nil
 }
 
-// unfold stores the snapshots that are not here, and then those that are made until done is called, which waits. It returns once those
+// unfold stores the snapshots that are not here, where the stream is here up to place, and then those that are made until done is called, which waits. It returns once those
 // that are there now are here. What fails later ends the session.
-func (j *Journal) unfold(ctx context.Context, js jetstream.JetStream) (done func(), err error) {
+func (j *Journal) unfold(ctx context.Context, js jetstream.JetStream, place uint64) (done func(), err error) {
 	bucket, err := js.KeyValue(ctx, Snapshots)
 	if err != nil {
 		return nil, err
+	}
+	total := uint64(0) // to be read, of snapshots and messages
+	for _, name := range []string{Stream, "KV_" + Snapshots} {
+		stream, err := js.Stream(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		total += stream.CachedInfo().State.LastSeq
 	}
 	revision, err := j.Snapshot(ctx)
 	if err != nil {
@@ -214,7 +222,13 @@ func (j *Journal) unfold(ctx context.Context, js jetstream.JetStream) (done func
 	}
 	updates := watch.Updates()
 	for more := true; more && err == nil; {
-		more, err = j.unfoldSome(ctx, updates)
+		more, err = j.unfoldSome(ctx, updates, func(revision uint64) {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			s := j.status
+			s.Behind = total - min(total, place+revision)
+			j.set(s)
+		})
 	}
 	if err != nil {
 		return nil, errors.Join(err, watch.Stop())
@@ -223,7 +237,7 @@ func (j *Journal) unfold(ctx context.Context, js jetstream.JetStream) (done func
 	go func() {
 		defer close(ended)
 		for more, err := true, error(nil); more; {
-			if more, err = j.unfoldSome(ctx, updates); err != nil {
+			if more, err = j.unfoldSome(ctx, updates, func(uint64) {}); err != nil {
 				j.fail(err)
 				return
 			}
@@ -237,7 +251,7 @@ func (j *Journal) unfold(ctx context.Context, js jetstream.JetStream) (done func
 
 // unfoldSome waits for snapshots and stores as many at once as have come. more is false once those that were there first are here, and when the
 // watch has ended.
-func (j *Journal) unfoldSome(ctx context.Context, updates <-chan jetstream.KeyValueEntry) (more bool, err error) {
+func (j *Journal) unfoldSome(ctx context.Context, updates <-chan jetstream.KeyValueEntry, stored func(revision uint64)) (more bool, err error) {
 	var all []storedSnapshot
 	var revision uint64
 	for e := range updates {
@@ -252,7 +266,11 @@ func (j *Journal) unfoldSome(ctx context.Context, updates <-chan jetstream.KeyVa
 	if len(all) == 0 {
 		return more, nil
 	}
-	return more, j.takeSnapshots(ctx, all, revision)
+	if err := j.takeSnapshots(ctx, all, revision); err != nil {
+		return false, err
+	}
+	stored(revision)
+	return more, nil
 }
 
 // A storedSnapshot is a value of the bucket.

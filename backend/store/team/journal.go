@@ -191,7 +191,7 @@ func (j *Journal) appendHere(ctx context.Context, id human.OperationID, expected
 	case at.Version != expected:
 		return at, 0, false, conflict(id, at.Version, expected)
 	case at.InDoubt, at.Shared > 0 && (at.Waits() || !j.status.Online):
-		return at, 0, true, (&lostError{errors.New(j.status.Problem), false}).unavailable(id)
+		return at, 0, true, (&lostError{errors.New(cmp.Or(j.status.Problem, "it catches up with its team")), false}).unavailable(id)
 	case at.Waits(), !j.status.Online:
 		seq, err = j.AppendWaiting(ctx, id, at.Version, false, events...)
 		return at, seq, true, err

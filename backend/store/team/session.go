@@ -109,7 +109,12 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 		return err
 	}
 	defer met()
-	unfolded, err := j.unfold(ctx, js)
+	j.mu.Lock()
+	s := j.status
+	s.Problem = "" // it is connected, and has to catch up
+	j.set(s)
+	j.mu.Unlock()
+	unfolded, err := j.unfold(ctx, js, place)
 	if err != nil {
 		return err
 	}
