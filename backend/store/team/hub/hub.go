@@ -7,6 +7,7 @@ package hub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -51,6 +52,7 @@ type Options struct {
 	Replicas                int // on how many hubs each message is; 0: 1, in a cluster 3
 
 	FoldAfter time.Duration // how long the messages of an operation that ended stay in the journal, see team.Fold; 0: for ever
+	foldFirst time.Duration // after the start; 0: a minute
 
 	Log *slog.Logger     // nil: none
 	Now func() time.Time // nil: time.Now
@@ -144,6 +146,7 @@ func (o *Options) complete() error {
 			o.Hosts = append(o.Hosts, host)
 		}
 	}
+	o.foldFirst = cmp.Or(o.foldFirst, time.Minute)
 	if o.ClusterAddr == "" {
 		o.Replicas = max(o.Replicas, 1)
 		return nil
@@ -332,15 +335,12 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	}
 }
 
-// foldEvery is how often old operations are folded. The first time is a while after the start.
-const (
-	foldFirst = time.Minute
-	foldEvery = 6 * time.Hour
-)
+// foldEvery is how often old operations are folded.
+const foldEvery = 6 * time.Hour
 
 // fold moves operations that ended long ago into snapshots, until ctx ends. Every hub of a cluster does so; the others find nothing to do.
 func (h *Hub) fold(ctx context.Context) {
-	due := time.NewTimer(foldFirst)
+	due := time.NewTimer(h.o.foldFirst)
 	defer due.Stop()
 	for {
 		select {
