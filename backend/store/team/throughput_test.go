@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,13 +26,63 @@ import (
 	"deskbell/backend/store/team"
 )
 
-// TestThroughputOfATeam logs how long requests take with three nodes and 20 desks, 10,000 requests a minute, for so many seconds as
-// DESKBELL_TEAM_BENCH says: until a request is acknowledged, and until each other desk shows it. It gives one desk without a team the same.
-func TestThroughputOfATeam(t *testing.T) {
+// benchSeconds skips a test where DESKBELL_TEAM_BENCH does not say for how many seconds to measure.
+func benchSeconds(t *testing.T) int {
+	t.Helper()
 	seconds, _ := strconv.Atoi(os.Getenv("DESKBELL_TEAM_BENCH"))
 	if seconds == 0 {
 		t.Skip("DESKBELL_TEAM_BENCH says for how many seconds")
 	}
+	return seconds
+}
+
+// TestSizesOfATeam logs what docs/scale.md begins with: how large messages are, how many are stored a second, and how fast a new desk reads
+// them.
+func TestSizesOfATeam(t *testing.T) {
+	seconds := benchSeconds(t)
+	c := newCluster(t)
+	s := c.seat(t, "Mei", 0).online(t)
+	h := &history{start: time.Now()}
+	var working sync.WaitGroup
+	for range 64 {
+		working.Go(func() {
+			for time.Since(h.start) < time.Duration(seconds)*time.Second {
+				id := h.do(s, "ring", "", "agent").id
+				h.do(s, "claim", id, "")
+				h.do(s, "complete", id, "")
+			}
+		})
+	}
+	working.Wait()
+	took := time.Since(h.start)
+	for _, a := range h.acts {
+		if a.err != nil {
+			t.Fatal(a.err)
+		}
+	}
+	c.admin(t, func(ctx context.Context, _ *nats.Conn, js jetstream.JetStream) error {
+		stream, err := js.Stream(ctx, team.Stream)
+		if err != nil {
+			return err
+		}
+		is := stream.CachedInfo().State
+		t.Logf("%d messages of %d bytes, %.0f stored a second", is.Msgs, is.Bytes/is.Msgs, float64(is.Msgs)/took.Seconds())
+		began := time.Now()
+		c.seat(t, "Ann", 0).online(t)
+		t.Logf("%.0f read a second by a new desk", float64(is.Msgs)/time.Since(began).Seconds())
+		return nil
+	})
+	file, err := os.Stat(filepath.Join(s.dir, "deskbell.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.0f bytes of a request in the database", float64(file.Size())/float64(len(h.rung)))
+}
+
+// TestThroughputOfATeam logs how long requests take with three nodes and 20 desks, 10,000 requests a minute, for so many seconds as
+// DESKBELL_TEAM_BENCH says: until a request is acknowledged, and until each other desk shows it. It gives one desk without a team the same.
+func TestThroughputOfATeam(t *testing.T) {
+	seconds := benchSeconds(t)
 	const desks, perMinute = 20, 10_000
 	n := seconds * perMinute / 60
 	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Key: journaltest.Key})
