@@ -129,6 +129,9 @@ func (a *App) openQueue(ctx context.Context) error {
 		},
 	})
 	o.Files = a.attachments
+	if a.team.journal != nil {
+		o.Fetch = a.team.fetch
+	}
 	if err := a.openTelemetry(ctx); err != nil {
 		return err
 	}

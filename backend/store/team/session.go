@@ -109,6 +109,11 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 		return err
 	}
 	defer met()
+	given, err := j.give(ctx, js)
+	if err != nil {
+		return err
+	}
+	defer given()
 	messages, from, last, err := j.consume(ctx, js, place)
 	if err != nil {
 		return err
@@ -231,6 +236,9 @@ func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, here 
 				got.Events = nil
 			}
 			got.Stamp = about.Timestamp.UnixNano()
+			if err := j.note(ctx, got); err != nil {
+				return err
+			}
 			messages = append(messages, got)
 		}
 		stored, err := j.Deliver(ctx, messages, place)
