@@ -173,7 +173,9 @@ func (q *Queue) AttachmentData(ctx context.Context, by human.Actor, id human.Att
 		if !a.Picture() {
 			return a, nil, human.BadField("width", "%s is no image", id)
 		}
-		read = func(ctx context.Context, id human.AttachmentID) ([]byte, error) { return q.opts.Files.JPEG(ctx, id, width) }
+		read = func(ctx context.Context, id human.AttachmentID) ([]byte, error) {
+			return q.opts.Files.JPEG(ctx, id, width)
+		}
 	}
 	data, err := read(ctx, id)
 	if !isNotFound(err) || q.opts.Fetch == nil || op == "" || a.Removed != nil {

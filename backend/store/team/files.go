@@ -253,7 +253,7 @@ func (j *Journal) put(ctx context.Context, js jetstream.JetStream, about string,
 // names a file, or that it is in a draft, counts for nothing.
 func (a Ask) May(asker string, r Reader, entries []human.Entry) error {
 	for _, e := range entries {
-		sent := e.Event.Type == human.Finished && (r == AnyReader || entries[0].Event.Desk == asker) || e.Event.Type == human.Invoked && r == AnyReader
+		sent := e.Event.Type == human.Finished && (r == AnyReader || r == AnswerReader && entries[0].Event.Desk == asker) || e.Event.Type == human.Invoked && r == AnyReader
 		if sent && e.Event.Desk == "" && slices.Contains(human.AttachmentIDs(filesOf(e.Event)), a.Attachment) {
 			return nil
 		}
