@@ -26,6 +26,7 @@ import (
 const (
 	FilesLife  = time.Hour
 	FilesBytes = 1 << 30
+	spareBytes = 128 << 20 // that many less, and the store is full: several files may be on their way
 )
 
 const (
@@ -227,11 +228,17 @@ func (j *Journal) answer(ctx context.Context, js jetstream.JetStream, m *nats.Ms
 	}
 }
 
-// storeFull is JetStream's code for a store that has all that it may have.
-const storeFull = 10077
-
 // put encrypts a file into the team's store, and returns the object's name, which says nothing.
 func (j *Journal) put(ctx context.Context, js jetstream.JetStream, about string, file io.Reader) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime/2) // what fails halfway takes until then: a desk may not delete its parts
+	defer cancel()
+	stream, err := js.Stream(ctx, "OBJ_"+Files)
+	if err != nil {
+		return "", err
+	}
+	if about := stream.CachedInfo(); about.Config.MaxBytes > 0 && about.State.Bytes+spareBytes > uint64(about.Config.MaxBytes) {
+		return "", human.Errorf(human.Exhausted, "the team's store for files is full; try again in an hour")
+	}
 	store, err := js.ObjectStore(ctx, Files)
 	if err != nil {
 		return "", err
@@ -242,10 +249,6 @@ func (j *Journal) put(ctx context.Context, js jetstream.JetStream, about string,
 	}
 	name := rand.Text()
 	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: name}, sealed)
-	var api *jetstream.APIError
-	if errors.As(err, &api) && api.ErrorCode == storeFull {
-		return "", human.Wrap(human.Exhausted, err, "the team's store for files is full")
-	}
 	return name, err
 }
 

@@ -97,6 +97,12 @@ func TestFilesBetweenDesks(t *testing.T) {
 	says(err, human.Unavailable, "was changed on the way")
 	_, err = fetch(bob, int64(len(file)))
 	says(err, human.Unavailable, "that desk has another key of the team")
+	config := jetstream.ObjectStoreConfig{Bucket: team.Files, TTL: team.FilesLife, MaxBytes: 180_000_000, Replicas: 1}
+	if _, err := h.Office().js.UpdateObjectStore(ctx, config); err != nil { // it has 60
+		t.Fatal(err)
+	}
+	_, err = fetch(ann, int64(len(file)))
+	says(err, human.Unavailable, "the team's store for files is full")
 	away()
 	_, err = fetch(ann, 1)
 	says(err, human.Unavailable, "the file is on Mei's desk, which is not connected")
