@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/queue/asking"
 	"deskbell/backend/queue/routing"
+	"deskbell/backend/record/library"
 	"deskbell/backend/store/team"
 	"deskbell/backend/store/team/hub"
 )
@@ -91,8 +93,37 @@ func (m *membership) give(ctx context.Context, asker string, r team.Reader, a te
 	if err != nil {
 		return nil, err
 	}
-	data, err := m.app.attachments.Read(ctx, a.Attachment)
-	return bytes.NewReader(data), err
+	if a.Attachment != "" {
+		data, err := m.app.attachments.Read(ctx, a.Attachment)
+		return bytes.NewReader(data), err
+	}
+	var want library.Wanted
+	if err := json.Unmarshal(a.Evidence, &want); err != nil {
+		return nil, human.Wrap(human.Invalid, err, "what is wanted cannot be read")
+	}
+	var given bytes.Buffer
+	return &given, m.app.library.Give(ctx, a.Operation, want, &given)
+}
+
+// mostEvidence is how many bytes a picture, or all evidence in a recording, may have.
+const mostEvidence = 32 << 20
+
+// evidence writes what the desk that made a recording gives of it.
+func (m *membership) evidence(ctx context.Context, op human.OperationID, want library.Wanted, w io.Writer) error {
+	entries, err := m.app.store.Operation(ctx, op)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Event.Type == human.Recorded && e.Event.Recording == want.Recording && e.Event.Desk != "" {
+			text, err := json.Marshal(want)
+			if err != nil {
+				return err
+			}
+			return m.journal.Fetch(ctx, e.Event.Desk, team.Ask{Operation: op, Evidence: text}, mostEvidence, w)
+		}
+	}
+	return human.Errorf(human.NotFound, "no recording %s", want.Recording)
 }
 
 // named notes which files are on another desk. What cannot be the name of a file counts for nothing.

@@ -2,14 +2,19 @@ package app_test
 
 import (
 	"bytes"
-	"crypto/rand"
+	crand "crypto/rand"
+	"encoding/json"
+	"image"
+	_ "image/png" // as evidence has them
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/library"
 	"deskbell/backend/store/team"
 	"deskbell/backend/store/team/hub"
 )
@@ -18,6 +23,13 @@ import (
 func deskOf(t *testing.T, h *hub.Hub, member string, role team.Role) *fixture {
 	t.Helper()
 	d := newFixture(t)
+	d.joins(t, h, member, role)
+	return d
+}
+
+// joins makes it the desk of a member, connected.
+func (d *fixture) joins(t *testing.T, h *hub.Hub, member string, role team.Role) {
+	t.Helper()
 	link, err := h.Office().Invite(t.Context(), member, role)
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +37,6 @@ func deskOf(t *testing.T, h *hub.Hub, member string, role team.Role) *fixture {
 	run(t, d.dir, nil, "join", link, "--code", d.invite(t)).want(t, 0)
 	d.again(t)
 	d.team(t, online)
-	return d
 }
 
 // bot is the desk's agent.
@@ -38,7 +49,7 @@ func (d *fixture) bot(t *testing.T) *caller {
 func (c *caller) attached(t *testing.T, size int) (human.AttachmentID, []byte) {
 	t.Helper()
 	data := append([]byte("%PDF-1.7\n"), make([]byte, size)...)
-	_, _ = rand.Read(data[9:])
+	_, _ = crand.Read(data[9:])
 	a, err := c.attach("plan.pdf", data)
 	if err != nil {
 		t.Fatal(err)
@@ -156,4 +167,122 @@ func TestFilesOfATeam(t *testing.T) {
 	if _, err := os.Stat(copied); !os.IsNotExist(err) {
 		t.Errorf("a file that was fetched outlives its request: %v", err)
 	}
+}
+
+// What a sent finding rests on can be read on other desks, as its agent may read it. The recording stays where it was made: whoever asks for it,
+// with a desk's own credentials and past its Deskbell, gets nothing else.
+func TestEvidenceOfATeam(t *testing.T) {
+	t.Parallel()
+	h, stopHub := startHub(t, t.TempDir(), "127.0.0.1:0", "127.0.0.1:0")
+	defer stopHub()
+	ann := deskOf(t, h, "Ann", team.OperatorRole)
+	desk := func(shared bool) (*fixture, human.OperationID) {
+		dir := t.TempDir()
+		op := remembered(t, dir, shared)
+		env := []string{"DESKBELL_KEY=" + key(t, dir, "bot")}
+		s := serve(t, dir, nil)
+		d := &fixture{s, dir, env, operator(t, s.url, s.code)}
+		d.joins(t, h, "Mei", team.OperatorRole)
+		return d, op
+	}
+	mei, op := desk(true)
+	_, private := desk(false)
+	all := func(op human.OperationID, is func(library.Evidence) bool) (e library.Evidence) {
+		t.Helper()
+		waitFor(t, "the evidence", func() bool {
+			var list struct{ Evidence []library.Evidence }
+			status, err := ann.boss.call("GET", "/api/human/operations/"+string(op)+"/evidence", nil, &list)
+			if err != nil || status != 200 || len(list.Evidence) != 1 {
+				return false
+			}
+			e = list.Evidence[0]
+			return is(e)
+		})
+		return e
+	}
+	picture := func(op human.OperationID) (int, []byte) {
+		return ann.boss.read(t, "/api/human/operations/"+string(op)+"/evidence/e1/picture?width=300")
+	}
+	seen := func(e library.Evidence) bool { return strings.Contains(e.Text, "Start") }
+	if e := all(op, seen); e.Missing != "" || len(e.Pictures) == 0 {
+		t.Errorf("the evidence is %+v", e)
+	}
+	status, data := picture(op)
+	if img, _, err := image.Decode(bytes.NewReader(data)); status != 200 || err != nil || img.Bounds().Dx() != 300 {
+		t.Errorf("its picture: %d, %v", status, err)
+	}
+	if e := all(private, seen); e.Missing != "its operator shares no pictures" || len(e.Pictures) > 0 {
+		t.Errorf("the evidence without pictures is %+v", e)
+	}
+	if status, data := picture(private); status != 404 {
+		t.Errorf("a picture that is not shared: %d, %.100s", status, data)
+	}
+	if status, data := ann.boss.read(t, "/api/recordings/rec_1"); status != 404 {
+		t.Errorf("a recording of another desk: %d, %.100s", status, data)
+	}
+
+	// A request that is not answered has a recording, too.
+	var open human.Operation
+	mei.bot(t).good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "desktop", "description": "press it"}, &open)
+	unsent, _ := mei.boss.attached(t, 100)
+	taken, err := filepath.Glob(filepath.Join(mei.dir, "recordings", "rec_1", "pictures", "*"))
+	if err != nil || len(taken) == 0 {
+		t.Fatal(taken, err)
+	}
+	shot, _, _ := strings.Cut(filepath.Base(taken[0]), ".")
+	c, err := hub.Load(ann.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := c.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for name, tt := range map[string]struct {
+		ask  team.Ask
+		want human.ErrorKind
+	}{
+		"the evidence":                       {team.Ask{Operation: op, Evidence: json.RawMessage(`{"recording":"rec_1"}`)}, 0},
+		"a picture by its hash":              {team.Ask{Operation: op, Attachment: human.AttachmentID(human.AttachmentPrefix + shot)}, human.Denied},
+		"a recording as a file":              {team.Ask{Operation: op, Attachment: "rec_1"}, human.Denied},
+		"a file that was not sent":           {team.Ask{Operation: op, Attachment: unsent}, human.Denied},
+		"other evidence":                     {team.Ask{Operation: op, Evidence: json.RawMessage(`{"recording":"rec_1","label":"e2"}`)}, human.NotFound},
+		"a picture that is not shared":       {team.Ask{Operation: private, Evidence: json.RawMessage(`{"recording":"rec_1","label":"e1"}`)}, human.NotFound},
+		"evidence before the answer":         {team.Ask{Operation: open.ID, Evidence: json.RawMessage(`{"recording":"rec_1"}`)}, human.Denied},
+		"evidence of a request that is none": {team.Ask{Operation: "op_none", Evidence: json.RawMessage(`{"recording":"rec_1"}`)}, human.Denied},
+	} {
+		owner := team.Desk("Mei", 1)
+		if tt.ask.Operation == private {
+			owner = team.Desk("Mei", 2)
+		}
+		tt.ask.Once = crand.Text()
+		text, err := json.Marshal(tt.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers, err := conn.SubscribeSync("given." + c.Desk + "." + owner + "." + tt.ask.Once)
+		if err == nil {
+			err = conn.Publish("file."+owner+"."+c.Desk+".any", text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := answers.NextMsg(30 * time.Second)
+		var got struct {
+			Object  string
+			Problem human.ErrorKind
+		}
+		if err == nil {
+			err = json.Unmarshal(m.Data, &got)
+		}
+		if err != nil || got.Problem != tt.want || (got.Object != "") != (tt.want == 0) {
+			t.Errorf("asked for %s: %+v, %v", name, got, err)
+		}
+	}
+
+	mei.stop(t)
+	all(op, func(e library.Evidence) bool {
+		return e.Missing == "the file is on Mei's desk, which is not connected; try again once it is"
+	})
 }

@@ -44,11 +44,12 @@ const (
 	AnswerReader Reader = "answer" // an agents' desk: what was sent with the answers to its own agents
 )
 
-// An Ask is for one file of an operation.
+// An Ask is for one file of an operation, or for what the findings of its answer rest on.
 type Ask struct {
 	Operation  human.OperationID  `json:"operation"`
 	Attachment human.AttachmentID `json:"attachment,omitempty"`
-	Once       string             `json:"once"` // names the answer, and makes each object good for one ask only
+	Evidence   json.RawMessage    `json:"evidence,omitempty"` // what of it; it counts where no file is named
+	Once       string             `json:"once"`               // names the answer, and makes each object good for one ask only
 }
 
 // A given is the answer to an Ask.
@@ -252,16 +253,19 @@ func (j *Journal) put(ctx context.Context, js jetstream.JetStream, about string,
 	return name, err
 }
 
-// May says why a desk does not get what it asks for: this desk gives the files that it sent itself, with a request or an answer. That another desk
-// names a file, or that it is in a draft, counts for nothing.
+// May says why a desk does not get what it asks for. A desk gives the files that it sent itself, with a request or an answer: that another
+// desk names a file, or that it is in a draft, counts for nothing. It gives evidence once there is an answer.
 func (a Ask) May(asker string, r Reader, entries []human.Entry) error {
 	for _, e := range entries {
 		sent := e.Event.Type == human.Finished && (r == AnyReader || r == AnswerReader && entries[0].Event.Desk == asker) || e.Event.Type == human.Invoked && r == AnyReader
-		if sent && e.Event.Desk == "" && slices.Contains(human.AttachmentIDs(filesOf(e.Event)), a.Attachment) {
+		switch {
+		case !sent:
+		case a.Attachment == "" && e.Event.Type == human.Finished,
+			e.Event.Desk == "" && slices.Contains(human.AttachmentIDs(filesOf(e.Event)), a.Attachment):
 			return nil
 		}
 	}
-	return human.Errorf(human.Denied, "operation %s has sent no file %s to this desk", human.OneLine(string(a.Operation), 80), human.OneLine(string(a.Attachment), 80))
+	return human.Errorf(human.Denied, "operation %s has sent nothing of that to this desk", human.OneLine(string(a.Operation), 80))
 }
 
 // note has the files noted that a message of another desk names.

@@ -114,23 +114,28 @@ func TestWhatADeskMayHave(t *testing.T) {
 		entries     []human.Entry
 		any, answer bool
 	}{
-		"no operation":                              {},
-		"a file of this desk's request":             {[]human.Entry{began(mine, file)}, true, false},
-		"a request without it":                      {[]human.Entry{began(mine, nil)}, false, false},
-		"a request of the asker that names it":      {[]human.Entry{began(asker, file)}, false, false},
-		"a draft":                                   {[]human.Entry{began(asker, nil), then(human.InputSaved, mine)}, false, false},
-		"an answer that is held":                    {[]human.Entry{began(asker, nil), then(human.Held, mine)}, false, false},
-		"this desk's answer to the asker":           {[]human.Entry{began(asker, nil), then(human.Finished, mine)}, true, true},
-		"this desk's answer to another":             {[]human.Entry{began(other, nil), then(human.Finished, mine)}, true, false},
-		"this desk's answer to its own agent":       {[]human.Entry{began(mine, nil), then(human.Finished, mine)}, true, false},
-		"an answer of another desk that names it":   {[]human.Entry{began(asker, nil), then(human.Finished, other)}, false, false},
-		"an answer of the asker's desk that does":   {[]human.Entry{began(asker, nil), then(human.Finished, asker)}, false, false},
-		"a file of this desk's request to an agent": {[]human.Entry{began(mine, file), then(human.Finished, asker)}, true, false},
+		"no operation":                            {},
+		"a file of this desk's request":           {[]human.Entry{began(mine, file)}, true, false},
+		"a request without it":                    {[]human.Entry{began(mine, nil)}, false, false},
+		"a request of the asker that names it":    {[]human.Entry{began(asker, file)}, false, false},
+		"a draft":                                 {[]human.Entry{began(asker, nil), then(human.InputSaved, mine)}, false, false},
+		"an answer that is held":                  {[]human.Entry{began(asker, nil), then(human.Held, mine)}, false, false},
+		"this desk's answer to the asker":         {[]human.Entry{began(asker, nil), then(human.Finished, mine)}, true, true},
+		"this desk's answer to another":           {[]human.Entry{began(other, nil), then(human.Finished, mine)}, true, false},
+		"this desk's answer to its own agent":     {[]human.Entry{began(mine, nil), then(human.Finished, mine)}, true, false},
+		"an answer of another desk that names it": {[]human.Entry{began(asker, nil), then(human.Finished, other)}, false, false},
+		"an answer of the asker's desk that does": {[]human.Entry{began(asker, nil), then(human.Finished, asker)}, false, false},
+		"a file of this desk's request, answered": {[]human.Entry{began(mine, file), then(human.Finished, asker)}, true, false},
 	} {
 		for r, may := range map[Reader]bool{AnyReader: tt.any, AnswerReader: tt.answer, "else": false} {
 			err := Ask{Operation: "op_1", Attachment: "att_1"}.May(asker, r, tt.entries)
 			if (err == nil) != may || err != nil && human.KindOf(err) != human.Denied {
 				t.Errorf("%s, for %s: %v", name, r, err)
+			}
+			answered := len(tt.entries) > 1 && tt.entries[1].Event.Type == human.Finished
+			may = answered && (r == AnyReader || r == AnswerReader && tt.entries[0].Event.Desk == asker)
+			if err := (Ask{Operation: "op_1"}).May(asker, r, tt.entries); (err == nil) != may {
+				t.Errorf("evidence of %s, for %s: %v", name, r, err)
 			}
 		}
 	}

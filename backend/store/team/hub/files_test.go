@@ -29,7 +29,9 @@ func run(t *testing.T, c Credentials, file []byte) (j *team.Journal, stop func()
 	}
 	j, err = team.New(store, team.Options{
 		Desk: c.Desk, Role: c.Role, Key: c.TeamKey, Connect: func() (*nats.Conn, error) { return c.Connect(team.Settings(c.Desk)...) },
-		Give: func(context.Context, string, team.Reader, team.Ask) (io.Reader, error) { return bytes.NewReader(file), nil },
+		Give: func(context.Context, string, team.Reader, team.Ask) (io.Reader, error) {
+			return bytes.NewReader(file), nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
