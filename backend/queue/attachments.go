@@ -196,8 +196,9 @@ func (q *Queue) AttachmentData(ctx context.Context, by human.Actor, id human.Att
 	return a, data, err
 }
 
-// fetch stores a file that another desk of the team has.
+// fetch stores a file that another desk of the team has, also where its caller does not wait for so long: the next one finds it.
 func (q *Queue) fetch(ctx context.Context, op human.OperationID, id human.AttachmentID) error {
+	ctx = context.WithoutCancel(ctx)
 	entries, err := q.journal.Operation(ctx, op)
 	if err != nil {
 		return err
