@@ -46,7 +46,13 @@ func (c *caller) attach(name string, data []byte) (a human.Attachment, err error
 // bytes reads a file.
 func (c *caller) bytes(t testing.TB, id human.AttachmentID) (status int, data []byte) {
 	t.Helper()
-	req, err := http.NewRequest("GET", c.url+"/api/attachments/"+string(id), nil)
+	return c.read(t, "/api/attachments/"+string(id))
+}
+
+// read is the answer to a GET as it is.
+func (c *caller) read(t testing.TB, path string) (status int, data []byte) {
+	t.Helper()
+	req, err := http.NewRequest("GET", c.url+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

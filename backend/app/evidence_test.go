@@ -13,8 +13,10 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/receipt"
 	"deskbell/backend/record"
 	"deskbell/backend/store/pictures"
+	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/sqlite"
 )
 
@@ -29,9 +31,11 @@ func remembered(t *testing.T, dir string, shared bool) human.OperationID {
 			t.Fatal(err)
 		}
 	}
-	store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+	keys, err := receiptkeys.Open(dir, time.Now)
 	must(err)
-	q := queue.New(store, store, queue.Options{})
+	store, err := sqlite.Open(ctx, dir, sqlite.Options{Key: keys.Current})
+	must(err)
+	q := queue.New(store, store, queue.Options{Receipts: &receipt.Maker{Key: keys.Current}})
 	must(q.Load(ctx))
 	op, _, err := q.Ring(ctx, human.Request{Kind: human.Desktop, Description: "Press it", AgentID: "bot", Priority: 5}, false)
 	must(err)

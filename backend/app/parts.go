@@ -129,6 +129,9 @@ func (a *App) openQueue(ctx context.Context) error {
 		},
 	})
 	o.Files = a.attachments
+	if a.team.journal != nil {
+		o.Fetch = a.team.fetch
+	}
 	if err := a.openTelemetry(ctx); err != nil {
 		return err
 	}
@@ -138,7 +141,11 @@ func (a *App) openQueue(ctx context.Context) error {
 	}
 	a.pictures = pictures.New(a.Dir)
 	a.casts = casts.New(a.Dir)
-	a.library = library.New(library.Deps{Store: a.store.Recordings(), Pictures: a.pictures, Casts: a.casts, Operations: a.queue, Files: a.queue, Encode: pictures.Encode})
+	d := library.Deps{Store: a.store.Recordings(), Pictures: a.pictures, Casts: a.casts, Operations: a.queue, Files: a.queue, Encode: pictures.Encode}
+	if a.team.journal != nil {
+		d.Elsewhere = a.team.evidence
+	}
+	a.library = library.New(d)
 	return nil
 }
 

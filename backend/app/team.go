@@ -1,7 +1,10 @@
 package app
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"sync"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/queue/asking"
 	"deskbell/backend/queue/routing"
+	"deskbell/backend/record/library"
 	"deskbell/backend/store/team"
 	"deskbell/backend/store/team/hub"
 )
@@ -53,6 +57,7 @@ func (a *App) openTeam() error {
 	a.team.journal, err = team.New(a.store, team.Options{
 		Desk: c.Desk, Role: c.Role, Log: a.log, Connect: func() (*nats.Conn, error) { return c.Connect(team.Settings(c.Desk)...) },
 		Keys: a.receiptKeys.Own, Learn: a.receiptKeys.Learn, Here: a.team.here,
+		Key: c.TeamKey, Give: a.team.give, Named: a.team.named,
 	})
 	return err
 }
@@ -77,6 +82,74 @@ func (m *membership) here() (team.Here, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return team.Here{AwayUntil: m.app.now().Notifications.Quiet()}, m.said
+}
+
+// give reads a file that another desk asks for.
+func (m *membership) give(ctx context.Context, asker string, r team.Reader, a team.Ask) (io.Reader, error) {
+	entries, err := m.app.store.Operation(ctx, a.Operation)
+	if err == nil {
+		err = a.May(asker, r, entries)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.Attachment != "" {
+		data, err := m.app.attachments.Read(ctx, a.Attachment)
+		return bytes.NewReader(data), err
+	}
+	var want library.Wanted
+	if err := json.Unmarshal(a.Evidence, &want); err != nil {
+		return nil, human.Wrap(human.Invalid, err, "what is wanted cannot be read")
+	}
+	var given bytes.Buffer
+	return &given, m.app.library.Give(ctx, a.Operation, want, &given)
+}
+
+// mostEvidence is how many bytes a picture, or all evidence in a recording, may have.
+const mostEvidence = 32 << 20
+
+// evidence writes what the desk that made a recording gives of it.
+func (m *membership) evidence(ctx context.Context, op human.OperationID, want library.Wanted, w io.Writer) error {
+	entries, err := m.app.store.Operation(ctx, op)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Event.Type == human.Recorded && e.Event.Recording == want.Recording && e.Event.Desk != "" {
+			text, err := json.Marshal(want)
+			if err != nil {
+				return err
+			}
+			return m.journal.Fetch(ctx, e.Event.Desk, team.Ask{Operation: op, Evidence: text}, mostEvidence, w)
+		}
+	}
+	return human.Errorf(human.NotFound, "no recording %s", want.Recording)
+}
+
+// named notes which files are on another desk. What cannot be the name of a file counts for nothing.
+func (m *membership) named(ctx context.Context, op human.OperationID, files []human.Attachment) error {
+	for _, f := range files {
+		if err := m.app.attachments.Expect(ctx, op, f.ID); err != nil && human.KindOf(err) != human.NotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch returns a file from the first desk that gives it.
+func (m *membership) fetch(ctx context.Context, entries []human.Entry, id human.AttachmentID) ([]byte, error) {
+	err := error(human.Errorf(human.NotFound, "no attachment %s", id))
+	for i, desk := range team.Holders(entries, id) {
+		var file bytes.Buffer
+		failed := m.journal.Fetch(ctx, desk, team.Ask{Operation: entries[0].ID, Attachment: id}, human.LargestAttachment, &file)
+		if failed == nil {
+			return file.Bytes(), nil
+		}
+		if i == 0 || human.KindOf(failed) == human.Unavailable { // it may come later
+			err = failed
+		}
+	}
+	return nil, err
 }
 
 // members are who could be asked.

@@ -57,6 +57,8 @@ type Options struct {
 
 	// Files keeps what requests and answers have attached; nil keeps nothing, and nothing can be attached.
 	Files Files
+	// Fetch returns a file of an operation from another desk that may have it; NotFound where none does. nil: there are no other desks.
+	Fetch func(ctx context.Context, entries []human.Entry, id human.AttachmentID) ([]byte, error)
 
 	// Receipts makes the receipts of answers; nil makes none.
 	Receipts *receipt.Maker
@@ -84,6 +86,7 @@ type Queue struct {
 	perAgent  map[string]int                                   // open operations, and rings on their way to the journal
 	ringing   map[string]chan struct{}                         // rings under way that a second one must wait for, by identity
 	watches   map[human.OperationID]*watch
+	fetching  sync.Map      // files that come from another desk: a channel that has room for one caller, by id
 	counted   chan struct{} // closed and replaced whenever the number of operations that wait changes
 	expiry    expiryHeap
 	expirySet chan struct{}              // has room for one token: the earliest expiry may have changed

@@ -57,12 +57,9 @@ func (l *Library) AllEvidence(ctx context.Context, by human.Actor, op human.Oper
 	}
 	all := make([]Evidence, 0, len(f.refs))
 	for i, r := range f.refs {
-		e, err := f.find(ctx, "e"+strconv.Itoa(i+1))
-		if err != nil && human.KindOf(err) != human.NotFound {
-			return nil, err
-		}
+		e, err := f.findOrMiss(ctx, "e"+strconv.Itoa(i+1), r)
 		if err != nil {
-			e = Evidence{Label: "e" + strconv.Itoa(i+1), Kind: r.Kind, Recording: r.Recording, ID: r.ID, Pictures: []EvidencePicture{}, Missing: human.SafeText(err)}
+			return nil, err
 		}
 		e.Action = nil
 		all = append(all, e)
@@ -78,6 +75,15 @@ func (l *Library) EvidencePicture(ctx context.Context, by human.Actor, op human.
 	if err != nil {
 		return Picture{}, err
 	}
+	f, err := l.finder(ctx, by, op, "")
+	if err != nil {
+		return Picture{}, err
+	}
+	return f.picture(ctx, label, which, look)
+}
+
+// picture is EvidencePicture with a look that was checked.
+func (f *finder) picture(ctx context.Context, label, which string, look Look) (Picture, error) {
 	order := []string{which}
 	switch which {
 	case "":
@@ -86,25 +92,25 @@ func (l *Library) EvidencePicture(ctx context.Context, by human.Actor, op human.
 	default:
 		return Picture{}, human.BadField("which", "%q is not one of before, after, picture", human.OneLine(which, 40))
 	}
-	f, err := l.finder(ctx, by, op, "")
-	if err != nil {
-		return Picture{}, err
-	}
 	e, err := f.find(ctx, label)
 	if err != nil {
 		return Picture{}, err
 	}
 	for _, want := range order {
 		for _, p := range e.Pictures {
-			if p.Which == want {
-				return l.picture(ctx, e.Recording, p.ID, look, f.recordings[e.Recording].edits), nil
+			if p.Which != want {
+				continue
 			}
+			if here := f.recordings[e.Recording]; here != nil {
+				return f.library.picture(ctx, e.Recording, p.ID, look, here.edits), nil
+			}
+			return f.pictureElsewhere(ctx, e, want, look), nil
 		}
 	}
 	if e.Missing != "" {
-		return Picture{}, human.Errorf(human.NotFound, "the picture of evidence %s of operation %s is not available to you: %s", label, op, e.Missing)
+		return Picture{}, human.Errorf(human.NotFound, "the picture of evidence %s of operation %s is not available to you: %s", label, f.op.ID, e.Missing)
 	}
-	return Picture{}, human.Errorf(human.NotFound, "evidence %s of operation %s has no such picture", label, op)
+	return Picture{}, human.Errorf(human.NotFound, "evidence %s of operation %s has no such picture", label, f.op.ID)
 }
 
 // A finder finds the evidence of one answer for one reader.
@@ -115,6 +121,8 @@ type finder struct {
 	refs       []human.Ref
 	language   string
 	recordings map[human.RecordingID]*opened
+	given      map[human.RecordingID]fromDesk // by other desks
+	here       bool                           // other desks are not asked
 }
 
 // An opened is a recording as far as its answer's evidence goes.
@@ -136,11 +144,20 @@ func (l *Library) finder(ctx context.Context, by human.Actor, id human.Operation
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{library: l, by: by, op: op, language: language, recordings: map[human.RecordingID]*opened{}}
+	f := &finder{library: l, by: by, op: op, language: language, recordings: map[human.RecordingID]*opened{}, given: map[human.RecordingID]fromDesk{}}
 	if op.Result != nil {
 		f.refs = op.Result.Evidence()
 	}
 	return f, nil
+}
+
+// findOrMiss resolves a label; what cannot be found says why in Missing.
+func (f *finder) findOrMiss(ctx context.Context, label string, r human.Ref) (Evidence, error) {
+	e, err := f.find(ctx, label)
+	if human.KindOf(err) == human.NotFound {
+		return Evidence{Label: label, Kind: r.Kind, Recording: r.Recording, ID: r.ID, Pictures: []EvidencePicture{}, Missing: human.SafeText(err)}, nil
+	}
+	return e, err
 }
 
 // find resolves a label.
@@ -223,6 +240,9 @@ func asked(op human.Operation, part string) (string, bool) {
 func (f *finder) recorded(ctx context.Context, r human.Ref, e *Evidence) error {
 	o, err := f.open(ctx, r.Recording)
 	if human.KindOf(err) == human.NotFound {
+		if err := f.elsewhere(ctx, r, e); human.KindOf(err) != human.NotFound {
+			return err
+		}
 		return f.gone(e.Label, "recording %s is not there any more", human.OneLine(string(r.Recording), 80))
 	}
 	if err != nil {

@@ -43,6 +43,9 @@ type Deps struct {
 	Files      Files        // nil: there are none
 	Operations Operations
 	Encode     Encoder
+	// Elsewhere writes what the desk of the team that has a recording gives of it (Give); NotFound where no other desk has it. nil: there
+	// are no other desks.
+	Elsewhere func(ctx context.Context, op human.OperationID, want Wanted, w io.Writer) error
 }
 
 // A Library reads recordings. Its methods are safe for concurrent use; what they return is the caller's.

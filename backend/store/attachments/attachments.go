@@ -158,31 +158,14 @@ func (s *Store) cleaned(a human.Attachment, data []byte) (human.Attachment, []by
 	return a, data, nil
 }
 
-// write stores a file that is not there yet, or is damaged, and in any case what was said of it: the bytes first.
+// write stores a file, and in any case what was said of it: the bytes first.
 func (s *Store) write(ctx context.Context, w sent, data []byte) error {
+	if err := s.store(ctx, w.By, w.ID, data); err != nil {
+		return err
+	}
 	dir, err := s.folder(w.ID)
 	if err != nil {
 		return err
-	}
-	path := filepath.Join(dir, dataName)
-	if _, err := s.Read(ctx, w.ID); err != nil {
-		if err := s.room(w.By, int64(len(data))); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return s.unwritten(err)
-		}
-		// The names of the folders, before what is in them.
-		if err := errors.Join(disk.SyncFolder(filepath.Dir(s.dir)), disk.SyncFolder(s.dir)); err != nil {
-			return s.unwritten(err)
-		}
-		if _, err := disk.Replace(path, bytes.NewReader(data), 0o600); err != nil {
-			return s.unwritten(err)
-		}
-		s.used += int64(len(data))
-		if err := os.Remove(filepath.Join(dir, removedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s.unwritten(err)
-		}
 	}
 	said, err := json.Marshal(w)
 	if err != nil {
@@ -190,6 +173,41 @@ func (s *Store) write(ctx context.Context, w sent, data []byte) error {
 	}
 	_, err = disk.Replace(filepath.Join(dir, sentName(w.By)), bytes.NewReader(said), 0o600)
 	return s.unwritten(err)
+}
+
+// store stores the bytes of a file that is not there yet, or is damaged.
+func (s *Store) store(ctx context.Context, by human.Actor, id human.AttachmentID, data []byte) error {
+	if _, err := s.Read(ctx, id); err == nil {
+		return nil
+	}
+	if err := s.room(by, int64(len(data))); err != nil {
+		return err
+	}
+	dir, err := s.makeFolder(id)
+	if err != nil {
+		return err
+	}
+	if _, err := disk.Replace(filepath.Join(dir, dataName), bytes.NewReader(data), 0o600); err != nil {
+		return s.unwritten(err)
+	}
+	s.used += int64(len(data))
+	if err := os.Remove(filepath.Join(dir, removedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s.unwritten(err)
+	}
+	return nil
+}
+
+// makeFolder makes a file's folder.
+func (s *Store) makeFolder(id human.AttachmentID) (string, error) {
+	dir, err := s.folder(id)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", s.unwritten(err)
+	}
+	// The names of the folders, before what is in them.
+	return dir, s.unwritten(errors.Join(disk.SyncFolder(filepath.Dir(s.dir)), disk.SyncFolder(s.dir)))
 }
 
 func (s *Store) unwritten(err error) error {
@@ -278,11 +296,37 @@ func (s *Store) Keep(ctx context.Context, by human.Actor, op human.OperationID, 
 	if err != nil {
 		return a, err
 	}
+	return a, s.mark(dir, op)
+}
+
+// mark notes in a file's folder that an operation names it.
+func (s *Store) mark(dir string, op human.OperationID) error {
 	if !operationName.MatchString(string(op)) {
-		return a, human.Errorf(human.NotFound, "no operation %.40q", op)
+		return human.Errorf(human.NotFound, "no operation %.40q", op)
 	}
-	_, err = disk.Replace(filepath.Join(dir, forPrefix+string(op)), bytes.NewReader(nil), 0o600)
-	return a, s.unwritten(err)
+	_, err := disk.Replace(filepath.Join(dir, forPrefix+string(op)), bytes.NewReader(nil), 0o600)
+	return s.unwritten(err)
+}
+
+// Expect implements queue.Files.
+func (s *Store) Expect(_ context.Context, op human.OperationID, id human.AttachmentID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dir, err := s.makeFolder(id)
+	if err != nil {
+		return err
+	}
+	return s.mark(dir, op)
+}
+
+// Fetched implements queue.Files.
+func (s *Store) Fetched(ctx context.Context, id human.AttachmentID, data []byte) error {
+	if human.AttachmentOf(data) != id {
+		return human.Errorf(human.Unavailable, "the file that came from another desk is not %s; its member's desk may be damaged", id)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.store(ctx, human.Actor{Role: human.Operator}, id, data)
 }
 
 // Named implements queue.Files.

@@ -6,6 +6,7 @@ import (
 	crand "crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -29,8 +30,14 @@ type Options struct {
 	Keys     func() []receipt.ServerKey                 // with which this desk signs receipts; nil: it tells nothing, and learns nothing
 	Learn    func([]receipt.ServerKey) error            // keeps the keys of another desk
 	Here     func() (now Here, changed <-chan struct{}) // what this desk says of its member; nil: it says nothing, and learns nothing
+	Key      []byte                                     // the team's, by which files are encrypted
 	Log      *slog.Logger                               // nil is none
 	Now      func() time.Time                           // nil is time.Now
+
+	// Give reads what another desk asks for, as far as it may have it; nil: it gets nothing.
+	Give func(ctx context.Context, asker string, r Reader, a Ask) (io.Reader, error)
+	// Named notes that an operation of another desk names files, before the operation itself is stored here; nil: nothing is noted.
+	Named func(ctx context.Context, op human.OperationID, files []human.Attachment) error
 }
 
 // Settings are what a Journal needs of its connection: nothing is kept back while there is none, so that an append knows.

@@ -119,6 +119,11 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 		return err
 	}
 	defer unfolded()
+	given, err := j.give(ctx, js)
+	if err != nil {
+		return err
+	}
+	defer given()
 	consumer, from, last, err := j.consume(ctx, js, place)
 	if err != nil {
 		return err
@@ -264,6 +269,9 @@ func (j *Journal) take(ctx context.Context, js jetstream.JetStream, arriving <-c
 				got.Events = nil
 			}
 			got.Stamp = about.Timestamp.UnixNano()
+			if err := j.note(ctx, got); err != nil {
+				return err
+			}
 			messages = append(messages, got)
 		}
 		stored, err := j.Deliver(ctx, messages, place)

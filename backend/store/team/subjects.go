@@ -24,7 +24,7 @@ const (
 	Presence  = "presence"   // key-value, in memory: which desks are connected
 	Rules     = "rules"      // key-value: who is asked first
 	Snapshots = "snapshots"  // key-value: operations that ended long ago, one value each, see Fold
-	Files     = "files"      // object store: what was fetched from a desk, encrypted
+	Files     = "files"      // object store: what a desk asked another for, encrypted
 )
 
 // Config is the stream, kept by so many servers of the team: 1 or 3. Messages are never thrown away by themselves.
@@ -140,7 +140,7 @@ func Inbox(desk string) string { return "_INBOX." + desk }
 // Permissions are the subjects a role may publish to and subscribe to; everything else is denied by the server.
 func (r Role) Permissions() (publish, subscribe []string) {
 	const api, consumer = "$JS.API.", Stream + "." + self
-	subscribe = []string{Inbox(self) + ".>"}
+	subscribe = []string{Inbox(self) + ".>", answerSubject(self, "*", "*")}
 	publish = []string{
 		api + "INFO", api + "STREAM.INFO." + Stream,
 		api + "CONSUMER.CREATE." + consumer, api + "CONSUMER.CREATE." + consumer + ".>", api + "CONSUMER.INFO." + consumer,
@@ -154,10 +154,16 @@ func (r Role) Permissions() (publish, subscribe []string) {
 	publish = append(publish, api+"STREAM.MSG.GET.KV_"+Snapshots)
 	mine := func(c Class) string { return Subject("*", self, c) }
 	if r != AuditorRole {
-		publish = append(publish, mine(ByAgent), "$KV."+Presence+"."+self, "$KV."+Keys+"."+self, "$O."+Files+".C.*", "$O."+Files+".M.*")
+		publish = append(publish, mine(ByAgent), "$KV."+Presence+"."+self, "$KV."+Keys+"."+self, "$O."+Files+".C.*", "$O."+Files+".M.*", answerSubject("*", self, "*"))
+		subscribe = append(subscribe, askSubject(self, "*", "*"))
 	}
 	if r == OperatorRole || r == LeadRole {
 		publish = append(publish, mine(ByOperator))
+	}
+	if r == AgentRole {
+		publish = append(publish, askSubject("*", self, AnswerReader))
+	} else {
+		publish = append(publish, askSubject("*", self, AnyReader))
 	}
 	if r == LeadRole {
 		publish = append(publish, "$KV."+Members+".*", "$KV."+Rules+".*")

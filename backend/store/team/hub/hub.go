@@ -484,7 +484,7 @@ func makeStreams(ctx context.Context, js jetstream.JetStream, replicas int) (jet
 			return nil, err
 		}
 	}
-	if _, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: team.Files, Replicas: replicas}); err != nil {
+	if _, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: team.Files, TTL: team.FilesLife, MaxBytes: team.FilesBytes, Replicas: replicas}); err != nil {
 		return nil, err
 	}
 	return js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: ownBucket, Replicas: replicas})
