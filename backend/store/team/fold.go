@@ -197,13 +197,22 @@ func (s snapshot) read(me string) (all []replica.Message, err error) {
 	return all, nil
 }
 
-// unfold stores the snapshots that are not here, where the stream is here up to place, and then those that are made until done is called, which waits. It returns once those
+// unfold stores the snapshots that are not here, and then those that are made until done is called, which waits. It returns once those
 // that are there now are here. What fails later ends the session.
-func (j *Journal) unfold(ctx context.Context, js jetstream.JetStream, place uint64) (done func(), err error) {
+func (j *Journal) unfold(ctx context.Context, js jetstream.JetStream) (done func(), err error) {
 	bucket, err := js.KeyValue(ctx, Snapshots)
 	if err != nil {
 		return nil, err
 	}
+	place, _, err := j.Place(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	s := j.status
+	s.Problem = "" // it is connected, and has to catch up
+	j.set(s)
+	j.mu.Unlock()
 	total := uint64(0) // to be read, of snapshots and messages
 	for _, name := range []string{Stream, "KV_" + Snapshots} {
 		stream, err := js.Stream(ctx, name)

@@ -99,31 +99,11 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 	if err != nil {
 		return err
 	}
-	known, err := j.exchangeKeys(ctx, js) // before any answer that they sign
+	ready, err := j.prepare(ctx, js)
 	if err != nil {
 		return err
 	}
-	defer known()
-	met, err := j.meet(ctx, js)
-	if err != nil {
-		return err
-	}
-	defer met()
-	j.mu.Lock()
-	s := j.status
-	s.Problem = "" // it is connected, and has to catch up
-	j.set(s)
-	j.mu.Unlock()
-	unfolded, err := j.unfold(ctx, js, place)
-	if err != nil {
-		return err
-	}
-	defer unfolded()
-	given, err := j.give(ctx, js)
-	if err != nil {
-		return err
-	}
-	defer given()
+	defer ready()
 	consumer, from, last, err := j.consume(ctx, js, place)
 	if err != nil {
 		return err
@@ -181,6 +161,28 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// prepare begins what has to be there before the team's journal is read, in this order; done ends it.
+func (j *Journal) prepare(ctx context.Context, js jetstream.JetStream) (done func(), err error) {
+	var ends []func()
+	done = func() {
+		for _, end := range slices.Backward(ends) {
+			end()
+		}
+	}
+	for _, begin := range []func(context.Context, jetstream.JetStream) (func(), error){
+		j.exchangeKeys, // before any answer that they sign
+		j.meet, j.unfold, j.give,
+	} {
+		end, err := begin(ctx, js)
+		if err != nil {
+			done()
+			return nil, err
+		}
+		ends = append(ends, end)
+	}
+	return done, nil
 }
 
 // consume begins to read the team's journal at the last message that is here, which take looks at again, or after it where it is not kept any more; last is the
