@@ -572,6 +572,12 @@ func (c *cluster) faults(tb testing.TB, r *rand.Rand, seats []*seat) (ofNodes, o
 			_ = n.cmd.Process.Signal(syscall.SIGSTOP)
 			return func() { _ = n.cmd.Process.Signal(syscall.SIGCONT) }
 		}},
+		{"slow disk of " + n.o.Name, func() func() {
+			n.kill()
+			n.o.SlowSync = 50 * time.Millisecond
+			n.start(tb)
+			return func() { n.kill(); n.o.SlowSync = 0; n.start(tb) }
+		}},
 		{"full " + n.o.Name, func() func() {
 			n.kill()
 			n.o.MaxStore = 32 << 10

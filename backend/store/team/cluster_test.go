@@ -51,6 +51,7 @@ type nodeOptions struct {
 	Routes        []string
 	Dir           string
 	MaxStore      int64
+	SlowSync      time.Duration // how much longer each fsync takes; there is one for each message then
 }
 
 // beNode serves until its parent is gone.
@@ -59,7 +60,13 @@ func beNode(options string) error {
 	if err := json.Unmarshal([]byte(options), &o); err != nil {
 		return err
 	}
+	if o.SlowSync > 0 {
+		if err := slowSync(o.Dir, o.SlowSync); err != nil {
+			fmt.Fprintf(os.Stderr, "%s syncs each message, but its disk is no slower than it is: %v\n", o.Name, err)
+		}
+	}
 	s, err := server.NewServer(&server.Options{
+		SyncAlways: o.SlowSync > 0,
 		ServerName: o.Name, Host: "127.0.0.1", Port: o.Client, JetStream: true, StoreDir: o.Dir, JetStreamMaxStore: o.MaxStore, NoSigs: true,
 		NoLog: true, MaxPayload: 8 << 20, PingInterval: 2 * time.Second, MaxPingsOut: 2,
 		Cluster: server.ClusterOpts{Name: "team", Host: "127.0.0.1", Port: o.Route, NoAdvertise: true, PoolSize: -1},

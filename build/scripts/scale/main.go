@@ -41,7 +41,7 @@ const (
 	alwaysOn       = 0.2        // the part of the desks that run day and night
 	atNight        = 0.25       // what agents send at night, of what they send at work
 	spread         = 0.5        // of how much desks send: sigma of a log-normal distribution
-	largest        = 1 << 15    // desks of a team: no larger one is tried
+	largest        = 1 << 14    // desks of a team: no larger one is tried
 	presenceEvery  = 10         // seconds
 	regions, total = 4, 10_000
 )
