@@ -454,3 +454,45 @@ func TestJPEG(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file of another desk is named before its bytes are here, and only its own bytes become it.
+func TestFetched(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	r := open(t, 1000)
+	data := []byte("from another desk")
+	id := human.AttachmentOf(data)
+	if err := r.Expect(ctx, "op_1", id); err != nil {
+		t.Fatal(err)
+	}
+	if ops, err := r.Named(ctx, id); err != nil || !slices.Equal(ops, []human.OperationID{"op_1"}) {
+		t.Errorf("named by %v, %v", ops, err)
+	}
+	if _, err := r.Read(ctx, id); human.KindOf(err) != human.NotFound {
+		t.Error("bytes that are not here:", err)
+	}
+	if err := r.Fetched(ctx, id, []byte("something else")); human.KindOf(err) != human.Unavailable {
+		t.Error("other bytes:", err)
+	}
+	if err := r.Fetched(ctx, human.AttachmentOf(make([]byte, 2000)), make([]byte, 2000)); human.KindOf(err) != human.Exhausted {
+		t.Error("more than there is room for:", err)
+	}
+	if err := r.Fetched(ctx, id, data); err != nil || !bytes.Equal(r.read(id), data) {
+		t.Error(err)
+	}
+	for _, bad := range []struct {
+		op human.OperationID
+		id human.AttachmentID
+	}{{"op_1", "att_../../x"}, {"../x", id}} {
+		if err := r.Expect(ctx, bad.op, bad.id); human.KindOf(err) != human.NotFound {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	gone := func(op human.OperationID) (bool, error) { return op == "op_1", nil }
+	if err := r.Forget(ctx, gone); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "attachments", strings.TrimPrefix(string(id), human.AttachmentPrefix))); !os.IsNotExist(err) {
+		t.Error("it outlives its operation:", err)
+	}
+}
