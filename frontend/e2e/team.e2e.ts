@@ -11,12 +11,13 @@ test('who leads a team sees how it stands, and hands over what is overdue', asyn
     await expect(page.getByRole('link', { name: 'Team' })).toBeHidden(); // the desk is in no team
     await page.goto('about:blank');
     await hub.join(app.server, 'Ann', 'lead');
+    await app.open('team');
+    await expect(page.getByText('No one else is in the team yet')).toBeVisible();
     await hub.join(there, 'Tom', 'operator');
     const bot = await (await app.server.agent('release-bot')).ring({ action_type: 'feedback', description: 'Which region?', timeout: 1, context: { project: 'shop' } });
     await app.server.operator.call('POST', '/api/human/claim', { operation_id: bot.operation_id });
     await (await app.server.agent('release-bot')).until(bot.operation_id, (op) => op.overdue);
 
-    await app.open('team');
     const people = page.getByRole('region', { name: 'People' });
     await expect(people.getByRole('row', { name: /Ann \(you, lead\)/ })).toContainText('connected');
     await expect(page.getByText('2 of 2 members connected')).toBeVisible({ timeout: 40_000 });
