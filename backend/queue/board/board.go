@@ -15,11 +15,11 @@ import (
 
 // Bounds of what a board has.
 const (
-	weeks          = 8
-	mostProjects   = 8
-	mostClaims     = 20
-	mostPages      = 20 // of queue.MaxPage operations each, of those that are open and of today's answers
-	mostDescribing = 200
+	weeks        = 8
+	mostProjects = 8
+	mostClaims   = 20
+	mostPages    = 20 // of queue.MaxPage operations each, of those that are open and of today's answers
+	mostText     = 200
 )
 
 // A State is whether a member works now.
@@ -245,7 +245,7 @@ func earlier(a, b *time.Time) *time.Time {
 
 func (s Source) claim(op human.Operation) TeamClaim {
 	c := TeamClaim{
-		ID: op.ID, Kind: op.Kind, Description: human.Shorten(op.Description, mostDescribing), CreatedAt: op.CreatedAt, ExpiresAt: op.ExpiresAt, Overdue: op.Overdue,
+		ID: op.ID, Kind: op.Kind, Description: human.Shorten(op.Description, mostText), CreatedAt: op.CreatedAt, ExpiresAt: op.ExpiresAt, Overdue: op.Overdue,
 		ClaimedBy: op.ClaimedBy, HandOver: op.HandOver, Mine: op.HandOver != nil && op.HandOver.To == s.By.Name,
 	}
 	if first := op.FirstApproval(s.Now); first != nil && op.ApprovalsNeeded > 1 {
