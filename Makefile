@@ -20,6 +20,7 @@ KILLS    = $(if $(FULL),50,10)
 # How many seeds of faults, and how many of them `make soak` tries. The numbers in limits.json are for 12.
 SEEDS    = $(if $(FULL),12,3)
 FAULTS  ?= 100
+TEAM_ROUNDS ?= 200
 FUZZTIME ?= $(if $(FULL),60s,10s)
 export FUZZTIME
 # Random tests draw the same cases every time in `make test`, so that a change is judged by what it changed, and new ones in
@@ -48,7 +49,7 @@ APART    = env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS
 # Tested without the race detector, under which they take ten times as long: those that start no goroutine (whoever calls
 # them from several is tested with it), and, but for `make test-all`, what begins copies of the test's own process (plug-ins, boxes
 # and the app, whose servers take most of a second to begin under it) and what summarizers are held to.
-RACELESS = $(if $(FULL),,backend/app|backend/store/team|summarizers/summarizertest|)backend/(plugins|box)|backend/gate(/(rules|shell|sql))?|backend/record/guide|summarizers/(builtin|prompt)
+RACELESS = $(if $(FULL),,backend/app|backend/store/team|summarizers/summarizertest|)backend/(plugins|box)|backend/gate(/(rules|shell|sql))?|backend/record/guide|summarizers/(builtin|prompt)|build/scripts/scale
 # SQLite, translated from C, is what takes so long under the race detector. It guards its own memory; what calls it is watched.
 RACE     = -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
 # Whose tests take longest: they begin first, so that none is left over for one processor.
@@ -101,9 +102,10 @@ bench: build setup-test ## measure: the program as a whole, then the Go benchmar
 	$(APART) xvfb-run -a -s "-screen 0 1440x900x24" dbus-run-session -- go run -buildvcs=false ./build/bench -bin $(BIN)
 	go test -run '^$$' -bench . -benchmem -tags "$(TAGS)" ./backend/... ./build/corpus
 
-soak: setup-run ## kill and restart the server ROUNDS times (1000), damage its data folder with FAULTS seeds (100) and look for anything lost; compare SCRIPTS scripts, programs and wrappers (20000) with what is run
+soak: setup-run ## kill and restart the server ROUNDS times (1000), damage its data folder with FAULTS seeds (100), have TEAM_ROUNDS (200) faults of a team and look for anything lost; compare SCRIPTS scripts, programs and wrappers (20000) with what is run
 	DESKBELL_CRASH_ROUNDS=$(ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestCrash' $(CRASHERS)
 	DESKBELL_FAULTS_SEED="$$(date +%s)" $(MAKE) faults SEEDS=$(FAULTS)
+	DESKBELL_TEAM_ROUNDS=$(TEAM_ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestFaultsOfATeam$$' ./backend/store/team
 	DESKBELL_POWER_MOMENTS=$(ROUNDS) DESKBELL_POWER_SEED="$$(date +%s)" $(GO_TEST) -count 1 -timeout 0 -run '^TestPowerLoss$$' ./backend/store/sqlite
 	$(GO_TEST) -count 1 -timeout 0 -run '^TestEveryWayThroughAScript$$' ./backend/gate/shell -rapid.checks $(or $(SCRIPTS),20000) -rapid.seed "$$(date +%s)"
 	$(GO_TEST) -count 1 -timeout 0 -run '^TestWhatActsIsNotProved$$' ./backend/gate/inline -rapid.checks $(or $(SCRIPTS),20000) -rapid.seed "$$(date +%s)"

@@ -30,7 +30,7 @@ func teamHub() cli.Hub {
 			}
 			h, err := hub.Open(ctx, hub.Options{
 				Dir: o.Dir, Team: o.Team, Addr: o.Addr, WebAddr: o.WebAddr, Hosts: o.Hosts,
-				ServerName: o.Name, ClusterAddr: o.Cluster, Routes: o.Routes, Log: log,
+				ServerName: o.Name, ClusterAddr: o.Cluster, Routes: o.Routes, FoldAfter: o.FoldAfter, Log: log,
 			})
 			if err != nil {
 				return nil, errors.Join(err, file.Close())

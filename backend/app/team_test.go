@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/board"
 	"deskbell/backend/store/team"
 	"deskbell/backend/store/team/hub"
 )
@@ -126,6 +127,19 @@ func TestATeamAnswers(t *testing.T) {
 			t.Errorf("the receipts are %s", receipts.Receipts)
 		}
 		run(t, d.dir, nil, "doctor").want(t, 0)
+	}
+
+	// Both desks count the same.
+	for _, d := range []*fixture{ann, mei} {
+		waitFor(t, "the board of the team", func() bool {
+			var b board.TeamBoard
+			d.boss.good(t, "GET", "/api/team/board?zone=Europe/Berlin", nil, &b)
+			return len(b.People) == 2 && b.People[0].Name == "Ann" && b.People[0].Answered == 0 && b.People[1].Answered == 2 && b.People[0].Connected && b.People[1].Connected &&
+				b.Claimed+b.Waiting == 0 && len(b.Weeks) == 8 && b.Weeks[6].Requests+b.Weeks[7].Requests == 2
+		})
+	}
+	if status, err := alone.boss.call("GET", "/api/team/board", nil, nil); status != 404 {
+		t.Errorf("the board of no team: %d, %v", status, err)
 	}
 
 	// An agent of the same name at the other desk does not see it.

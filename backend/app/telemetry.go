@@ -27,12 +27,16 @@ func (a *App) openTelemetry(ctx context.Context) (err error) {
 		if a.scraper, err = scraperToken(filepath.Join(a.Dir, datadir.Scraper)); err != nil {
 			return err
 		}
-		a.metrics = telemetry.NewMetrics(telemetry.Server{
+		server := telemetry.Server{
 			Version: a.Version, Agents: m.Agents, Alike: a.store.Alike, Head: a.store.Head, Bytes: a.store.Bytes,
 			Ready:   func(ctx context.Context) error { return a.api.Ready(ctx) },
 			Healthy: func() bool { now, _ := a.store.State(); return now.State == "ok" },
 			Now:     time.Now, Log: a.log,
-		})
+		}
+		if j := a.team.journal; j != nil {
+			server.Behind = func() uint64 { s, _ := j.Status(); return s.Behind }
+		}
+		a.metrics = telemetry.NewMetrics(server)
 	}
 	if to := a.settings.Telemetry.OTLPEndpoint; to != "" {
 		machine := a.team.credentials.Desk

@@ -332,6 +332,37 @@ func TestAFormOnATerminal(t *testing.T) {
 	}
 }
 
+// A request is handed over on one terminal and claimed on another's.
+func TestHandingOverOnATerminal(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t)
+	var priya struct{ Code string }
+	d.boss.good(t, "POST", "/api/session/codes?operator=Priya", nil, &priya)
+	open := func(code string) pane {
+		term := openPane(t, d.dir, nil, `"$0" tui --code `+code+`; echo over; read x`)
+		term.opens("Is it restored?")
+		return term
+	}
+	d.during(t, []string{"ring", "--type", "feedback", "Is it restored?"}, func(op human.Operation) {
+		giver := open(d.invite(t))
+		giver.asks("o", "C-s")
+		giver.shows("Missing: Name of the other operator")
+		giver.press("Priya", "Tab", "I can't check it", "C-s")
+		giver.shows("Handed over. It stays where it is until they claim it.")
+		giver.shows("handed over to Priya: I can't check it")
+		giver.shows("c claim   r release")
+		taker := open(priya.Code)
+		taker.shows("handed over to Priya: I can't check it")
+		waitFor(t, "Priya's claim", func() bool {
+			taker.try("c", func() bool { return strings.Contains(taker.text(), "It is yours.") })
+			d.boss.good(t, "GET", "/api/human/operations/"+string(op.ID), nil, &op)
+			return op.ClaimedBy == "Priya"
+		})
+		giver.shows("claimed by Priya")
+		taker.asks("t", "It is", "C-s")
+	}).want(t, 0, "It is")
+}
+
 func (p pane) resize(width, height string) {
 	p.t.Helper()
 	if said, err := exec.Command("tmux", "-S", p.sock, "resize-window", "-x", width, "-y", height).CombinedOutput(); err != nil {

@@ -56,8 +56,11 @@ func init() { // its functions fold, and folding reads it
 	}
 }
 
-// AsksOthers says whether others are asked for the operation, and this operator is not, or not yet.
-func (o Operation) AsksOthers(name string) bool {
+// AsksOthers says whether others are asked for the operation at that time, and this operator is not, or not yet, or was the first of two.
+func (o Operation) AsksOthers(name string, at time.Time) bool {
+	if first := o.FirstApproval(at); first != nil && first.By.Name == name {
+		return true
+	}
 	if len(o.Routing) == 0 || o.State.Terminal() || o.ClaimedBy == name || o.handedTo(Actor{Name: name}) {
 		return false
 	}

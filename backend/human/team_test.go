@@ -254,3 +254,20 @@ func TestRouted(t *testing.T) {
 		t.Errorf("%+v, %v", op.Routing, err)
 	}
 }
+
+// Whoever was the first of two approves no more while that counts, and is asked again once it has lapsed.
+func TestWhoIsAsked(t *testing.T) {
+	op := human.Operation{State: human.Pending, TeamState: human.TeamState{Routing: []human.Routing{{Step: 1, Names: []string{"Mei"}}}, Approvals: []human.Approval{{By: mei, At: noon}}}}
+	for _, c := range []struct {
+		name  string
+		after time.Duration
+		want  bool
+	}{{"Mei", time.Minute, true}, {"Mei", human.ApprovalTime + time.Minute, false}, {"Tom", time.Minute, true}} {
+		if got := op.AsksOthers(c.name, noon.Add(c.after)); got != c.want {
+			t.Errorf("after %v others than %s are asked: %t", c.after, c.name, got)
+		}
+	}
+	if op.Approvals = nil; op.AsksOthers("Mei", noon) || !op.AsksOthers("Tom", noon) {
+		t.Error("before any approval")
+	}
+}

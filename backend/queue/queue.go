@@ -89,7 +89,8 @@ type Queue struct {
 	fetching  sync.Map      // files that come from another desk: a channel that has room for one caller, by id
 	counted   chan struct{} // closed and replaced whenever the number of operations that wait changes
 	expiry    expiryHeap
-	expirySet chan struct{} // has room for one token: the earliest expiry may have changed
+	expirySet chan struct{}              // has room for one token: the earliest expiry may have changed
+	stuck     map[human.OperationID]bool // due while the journal could not be reached; Run's own
 }
 
 // A watch wakes those who wait for an operation to change.
@@ -131,7 +132,7 @@ func New(journal Journal, index Index, opts Options) *Queue {
 		journal: journal, index: index, opts: opts,
 		open: map[human.OperationID]standing{}, arriving: map[human.OperationID]*human.Operation{}, perAgent: map[string]int{},
 		appending: map[human.OperationID]int{}, ringing: map[string]chan struct{}{}, watches: map[human.OperationID]*watch{},
-		counted: make(chan struct{}), expirySet: make(chan struct{}, 1),
+		counted: make(chan struct{}), expirySet: make(chan struct{}, 1), stuck: map[human.OperationID]bool{},
 	}
 	q.presence = newPresence(opts.Now, q.stands)
 	return q
@@ -515,16 +516,25 @@ func (q *Queue) expireDue(ctx context.Context) time.Duration {
 		_, isOpen := q.open[next.id]
 		q.mu.Unlock()
 		if !isOpen {
+			delete(q.stuck, next.id)
 			continue
 		}
-		if err := q.expire(ctx, next); err != nil && ctx.Err() == nil {
-			q.opts.Log.Error("an operation could not be marked overdue, or its answer not be sent; trying again", "operation_id", next.id, "err", err)
-			q.mu.Lock()
-			q.dueAt(q.opts.Now().Add(retry), next.id)
-			q.mu.Unlock()
-		} else if ctx.Err() != nil {
+		err := q.expire(ctx, next)
+		switch {
+		case ctx.Err() != nil:
 			return idle
+		case err == nil:
+			delete(q.stuck, next.id)
+			continue
+		case human.KindOf(err) != human.Unavailable || len(q.stuck) == 0: // said once while the team cannot be reached, whatever else becomes due
+			q.opts.Log.Error("an operation could not be marked overdue, or its answer not be sent; trying again", "operation_id", next.id, "err", err)
 		}
+		if human.KindOf(err) == human.Unavailable {
+			q.stuck[next.id] = true
+		}
+		q.mu.Lock()
+		q.dueAt(q.opts.Now().Add(retry), next.id)
+		q.mu.Unlock()
 	}
 }
 

@@ -21,7 +21,7 @@ type Message struct {
 // A Standing is what this desk has of an operation.
 type Standing struct {
 	Version uint64 // 0: nothing
-	Place   uint64 // of its last message in the shared journal; 0: none is there
+	Place   uint64 // of its last message in the shared journal; 0: none is there, or none any more
 	Shared  uint64 // how many of its versions are in the shared journal, as far as this desk knows
 	InDoubt bool   // some of those that are not were sent, and no answer came: they may be there
 }
@@ -33,6 +33,7 @@ func (s Standing) Waits() bool { return s.Shared < s.Version }
 type Result struct {
 	Seq     uint64 // of its last event, here
 	Refused error  // why it was left out, a human.Error; nil where it was stored
+	Gap     bool   // it was left out because what comes before it has not arrived: to be delivered again, after that
 }
 
 // Storage is a desk's own copy. It is safe for concurrent use.
@@ -46,8 +47,8 @@ type Storage interface {
 	Standing(ctx context.Context, id human.OperationID) (Standing, error)
 
 	// Deliver stores messages in the order given, and that the shared journal is here up to the place upTo, which is that of the
-	// last of them; 0 leaves that as it is. What is here already, and what the life cycle does not allow, is left out; the results, one for each
-	// message, say so. An error means that a part may not have been stored: deliver them again.
+	// last of them; 0 leaves that as it is, and so does a gap. What is here already, and what the life cycle does not allow, is left out; the
+	// results, one for each message, say so. An error means that a part may not have been stored: deliver them again.
 	Deliver(ctx context.Context, messages []Message, upTo uint64) ([]Result, error)
 
 	// AppendWaiting is queue.Journal's Append for events that the shared journal lacks. inDoubt says that they were sent.
@@ -61,6 +62,13 @@ type Storage interface {
 
 	// Sent notes that the versions of an operation up to version are in the shared journal, the last of them at place.
 	Sent(ctx context.Context, id human.OperationID, version, place uint64) error
+
+	// Snapshot is the revision up to which all snapshots of the shared journal are here; 0: none is.
+	Snapshot(ctx context.Context) (revision uint64, err error)
+
+	// Folded notes that messages of operations, up to the place given for each, are in snapshots and no longer in the shared journal, and
+	// that all snapshots up to revision are here; 0 leaves the latter as it is.
+	Folded(ctx context.Context, upTo map[human.OperationID]uint64, revision uint64) error
 
 	// Share has all operations that are here, and not in the shared journal, wait; only once. It returns how many those are.
 	Share(ctx context.Context) (int, error)

@@ -128,6 +128,9 @@ func (r Rules) match(ask Ask) Rule {
 	return r.Rules[i]
 }
 
+// Skill is the one that a request needs; empty where it needs none, or a rule names people.
+func (r Rules) Skill(ask Ask) string { return r.match(ask).Skill }
+
 // glob says whether a text is one of a pattern, in which * stands for any characters; of an empty one every text is.
 func glob(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")

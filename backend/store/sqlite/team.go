@@ -20,7 +20,7 @@ func (s *Store) Place(ctx context.Context) (place uint64, stamp int64, err error
 
 // Standing implements replica.Storage.
 func (s *Store) Standing(ctx context.Context, id human.OperationID) (at replica.Standing, err error) {
-	err = s.rows(ctx, `SELECT coalesce((SELECT max(version) FROM journal WHERE operation_id = ?1), 0), coalesce((SELECT place FROM team_operations WHERE operation_id = ?1), 0),
+	err = s.rows(ctx, `SELECT coalesce((SELECT max(version) FROM journal WHERE operation_id = ?1), 0), coalesce((SELECT place FROM team_operations WHERE operation_id = ?1 AND place > folded), 0),
 		coalesce((SELECT shared FROM team_operations WHERE operation_id = ?1), 0), coalesce((SELECT in_doubt FROM team_waiting WHERE operation_id = ?1), 0)`,
 		[]any{string(id)}, func(rows *sql.Rows) error { return rows.Scan(&at.Version, &at.Place, &at.Shared, &at.InDoubt) })
 	return at, s.fail(ctx, err)
@@ -31,6 +31,7 @@ func (s *Store) Deliver(ctx context.Context, messages []replica.Message, upTo ui
 	ctx = context.WithoutCancel(ctx) // all of them, or the next call brings them again
 	requests := make([]*request, len(messages))
 	results := make([]replica.Result, len(messages))
+	whole := true
 	for i, m := range messages {
 		var err error
 		if requests[i], err = s.appendOf(ctx, m.ID, m.Before, m.Events); err != nil { // such as an answer without a request
@@ -39,10 +40,21 @@ func (s *Store) Deliver(ctx context.Context, messages []replica.Message, upTo ui
 		}
 		requests[i].always = true
 		requests[i].note = func(ctx context.Context, w *writer) error {
-			if err := w.shared(ctx, m.ID, m.Before+uint64(len(m.Events)), m.Place); err != nil || i < len(messages)-1 || upTo == 0 {
+			if i == 0 { // the first time, or again
+				whole = true
+			}
+			var err error
+			if results[i].Gap = false; requests[i].err != nil && m.Before > 0 {
+				err = w.conn.QueryRowContext(ctx, `SELECT ?2 > max(coalesce((SELECT max(version) FROM journal WHERE operation_id = ?1), 0),
+					coalesce((SELECT shared FROM team_operations WHERE operation_id = ?1), 0))`, string(m.ID), int64(m.Before)).Scan(&results[i].Gap)
+			}
+			if whole = whole && !results[i].Gap; err == nil && !results[i].Gap {
+				err = w.shared(ctx, m.ID, m.Before+uint64(len(m.Events)), m.Place)
+			}
+			if err != nil || i < len(messages)-1 || upTo == 0 || !whole {
 				return err
 			}
-			_, err := w.conn.ExecContext(ctx, `INSERT INTO team (id, place, stamp) VALUES (1, ?1, ?2)
+			_, err = w.conn.ExecContext(ctx, `INSERT INTO team (id, place, stamp) VALUES (1, ?1, ?2)
 				ON CONFLICT (id) DO UPDATE SET place = ?1, stamp = ?2 WHERE ?1 > place`, int64(upTo), m.Stamp)
 			return err
 		}
@@ -115,6 +127,25 @@ func (w *writer) shared(ctx context.Context, id human.OperationID, version, plac
 		_, err = w.conn.ExecContext(ctx, `DELETE FROM team_waiting WHERE operation_id = ?1 AND ?2 >= (SELECT max(version) FROM journal WHERE operation_id = ?1)`, string(id), int64(version))
 	}
 	return err
+}
+
+// Snapshot implements replica.Storage.
+func (s *Store) Snapshot(ctx context.Context) (revision uint64, err error) {
+	err = s.rows(ctx, `SELECT snapshot FROM team`, nil, func(rows *sql.Rows) error { return rows.Scan(&revision) })
+	return revision, s.fail(ctx, err)
+}
+
+// Folded implements replica.Storage.
+func (s *Store) Folded(ctx context.Context, upTo map[human.OperationID]uint64, revision uint64) error {
+	return s.do(ctx, func(ctx context.Context, w *writer) error {
+		for id, place := range upTo {
+			if _, err := w.conn.ExecContext(ctx, `UPDATE team_operations SET folded = max(folded, ?2) WHERE operation_id = ?1`, string(id), int64(place)); err != nil {
+				return err
+			}
+		}
+		_, err := w.conn.ExecContext(ctx, `INSERT INTO team (id, place, stamp, snapshot) VALUES (1, 0, 0, ?1) ON CONFLICT (id) DO UPDATE SET snapshot = max(snapshot, ?1)`, int64(revision))
+		return err
+	})
 }
 
 // Share implements replica.Storage.

@@ -21,8 +21,6 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"deskbell/backend/store/team"
 )
 
 // nodeVariable has a node's options: with it, the test's program is that node, and no test.
@@ -53,6 +51,7 @@ type nodeOptions struct {
 	Routes        []string
 	Dir           string
 	MaxStore      int64
+	SlowSync      time.Duration // how much longer each fsync takes; there is one for each message then
 }
 
 // beNode serves until its parent is gone.
@@ -61,7 +60,13 @@ func beNode(options string) error {
 	if err := json.Unmarshal([]byte(options), &o); err != nil {
 		return err
 	}
+	if o.SlowSync > 0 {
+		if err := slowSync(o.Dir, o.SlowSync); err != nil {
+			fmt.Fprintf(os.Stderr, "%s syncs each message, but its disk is no slower than it is: %v\n", o.Name, err)
+		}
+	}
 	s, err := server.NewServer(&server.Options{
+		SyncAlways: o.SlowSync > 0,
 		ServerName: o.Name, Host: "127.0.0.1", Port: o.Client, JetStream: true, StoreDir: o.Dir, JetStreamMaxStore: o.MaxStore, NoSigs: true,
 		NoLog: true, MaxPayload: 8 << 20, PingInterval: 2 * time.Second, MaxPingsOut: 2,
 		Cluster: server.ClusterOpts{Name: "team", Host: "127.0.0.1", Port: o.Route, NoAdvertise: true, PoolSize: -1},
@@ -352,21 +357,25 @@ func newCluster(tb testing.TB) *cluster {
 		}
 	})
 	c.admin(tb, func(ctx context.Context, _ *nats.Conn, js jetstream.JetStream) error {
-		_, err := js.CreateOrUpdateStream(ctx, team.Config(3))
-		return err
+		return streams(ctx, js, 3)
 	})
 	return c
+}
+
+// urls are the nodes' own, past all proxies.
+func (c *cluster) urls() string {
+	all := make([]string, len(c.nodes))
+	for i, n := range c.nodes {
+		all[i] = fmt.Sprint("nats://127.0.0.1:", n.o.Client)
+	}
+	return join(all)
 }
 
 // admin has do done, which is tried until it works.
 func (c *cluster) admin(tb testing.TB, do func(context.Context, *nats.Conn, jetstream.JetStream) error) {
 	tb.Helper()
-	urls := ""
-	for _, n := range c.nodes {
-		urls += fmt.Sprintf("nats://127.0.0.1:%d,", n.o.Client)
-	}
 	eventually(tb, 60*time.Second, "a request to the nodes", func() error {
-		conn, err := nats.Connect(urls)
+		conn, err := nats.Connect(c.urls())
 		if err != nil {
 			return err
 		}

@@ -66,6 +66,7 @@ type Journal struct {
 	status  Status
 	changed chan struct{}                  // closed and replaced with each change of status
 	place   uint64                         // up to which the team's journal is here
+	taken   uint64                         // how many messages the session has stored
 	awaited map[string]chan replica.Result // what becomes of messages of this desk that are on their way; each has room for one
 	failed  chan error                     // has room for one: why the session has to begin again
 }
@@ -196,8 +197,8 @@ func (j *Journal) appendHere(ctx context.Context, id human.OperationID, expected
 	switch {
 	case at.Version != expected:
 		return at, 0, false, conflict(id, at.Version, expected)
-	case at.InDoubt, at.Place > 0 && (at.Waits() || !j.status.Online):
-		return at, 0, true, (&lostError{errors.New(j.status.Problem), false}).unavailable(id)
+	case at.InDoubt, at.Shared > 0 && (at.Waits() || !j.status.Online):
+		return at, 0, true, (&lostError{errors.New(cmp.Or(j.status.Problem, "it catches up with its team")), false}).unavailable(id)
 	case at.Waits(), !j.status.Online:
 		seq, err = j.AppendWaiting(ctx, id, at.Version, false, events...)
 		return at, seq, true, err

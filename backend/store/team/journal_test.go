@@ -39,12 +39,21 @@ func serve(tb testing.TB, dir string, port int) *server.Server {
 	defer conn.Close()
 	js, err := jetstream.New(conn)
 	if err == nil {
-		_, err = js.CreateOrUpdateStream(tb.Context(), team.Config(1))
+		err = streams(tb.Context(), js, 1)
 	}
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return s
+}
+
+// streams makes what a journal needs of its server.
+func streams(ctx context.Context, js jetstream.JetStream, replicas int) error {
+	if _, err := js.CreateOrUpdateStream(ctx, team.Config(replicas)); err != nil {
+		return err
+	}
+	_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: team.Snapshots, Replicas: replicas})
+	return err
 }
 
 // A desk is a journal that runs.

@@ -99,27 +99,22 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 	if err != nil {
 		return err
 	}
-	known, err := j.exchangeKeys(ctx, js) // before any answer that they sign
+	ready, err := j.prepare(ctx, js)
 	if err != nil {
 		return err
 	}
-	defer known()
-	met, err := j.meet(ctx, js)
+	defer ready()
+	consumer, from, last, err := j.consume(ctx, js, place)
 	if err != nil {
 		return err
 	}
-	defer met()
-	given, err := j.give(ctx, js)
-	if err != nil {
-		return err
-	}
-	defer given()
-	messages, from, last, err := j.consume(ctx, js, place)
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(atOnce), jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(2*time.Second),
+		jetstream.WithMessagesErrOnMissingHeartbeat(true))
 	if err != nil {
 		return err
 	}
 	j.mu.Lock()
-	j.place = from - 1
+	j.place, j.taken = from-1, 0
 	j.mu.Unlock()
 	arriving := make(chan jetstream.Msg, atOnce)
 	ended := make(chan error, 3)
@@ -136,19 +131,19 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 		}
 	})
 	working.Go(func() {
-		if err := j.take(ctx, arriving, place, stamp); err != nil {
+		if err := j.take(ctx, js, arriving, place, stamp); err != nil {
 			ended <- err
 		}
 		for range arriving { // so that the other goroutine ends
 		}
 	})
 	working.Go(func() {
-		if j.arrived(ctx, last); ctx.Err() != nil {
-			return
-		}
-		n, err := j.Share(ctx) // what was here before the desk was in the team
-		if n > 0 {
-			j.o.Log.Info("the requests of this desk are given to its team", "operations", n)
+		err := j.caughtUp(ctx, consumer, last)
+		if err == nil {
+			var n int
+			if n, err = j.Share(ctx); n > 0 { // what was here before the desk was in the team
+				j.o.Log.Info("the requests of this desk are given to its team", "operations", n)
+			}
 		}
 		if err == nil {
 			err = j.join(ctx)
@@ -168,10 +163,32 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 	}
 }
 
+// prepare begins what has to be there before the team's journal is read, in this order; done ends it.
+func (j *Journal) prepare(ctx context.Context, js jetstream.JetStream) (done func(), err error) {
+	var ends []func()
+	done = func() {
+		for _, end := range slices.Backward(ends) {
+			end()
+		}
+	}
+	for _, begin := range []func(context.Context, jetstream.JetStream) (func(), error){
+		j.exchangeKeys, // before any answer that they sign
+		j.meet, j.unfold, j.give,
+	} {
+		end, err := begin(ctx, js)
+		if err != nil {
+			done()
+			return nil, err
+		}
+		ends = append(ends, end)
+	}
+	return done, nil
+}
+
 // consume begins to read the team's journal at the last message that is here, which take looks at again, or after it where it is not kept any more; last is the
 // place where the journal ends now. The consumer on the server is made again each time: what is here says where
 // it begins, and nothing that was sent to a connection that is gone has to be sent again.
-func (j *Journal) consume(ctx context.Context, js jetstream.JetStream, place uint64) (messages jetstream.MessagesContext, from, last uint64, err error) {
+func (j *Journal) consume(ctx context.Context, js jetstream.JetStream, place uint64) (consumer jetstream.Consumer, from, last uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*j.o.Patience)
 	defer cancel()
 	stream, err := js.Stream(ctx, Stream)
@@ -188,20 +205,38 @@ func (j *Journal) consume(ctx context.Context, js jetstream.JetStream, place uin
 	if err := js.DeleteConsumer(ctx, Stream, j.o.Desk); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return nil, 0, 0, err
 	}
-	consumer, err := js.CreateConsumer(ctx, Stream, jetstream.ConsumerConfig{
+	consumer, err = js.CreateConsumer(ctx, Stream, jetstream.ConsumerConfig{
 		Durable: j.o.Desk, AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
 		InactiveThreshold: time.Hour, MemoryStorage: true, Replicas: 1,
 	})
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	messages, err = consumer.Messages(jetstream.PullMaxMessages(atOnce), jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(2*time.Second),
-		jetstream.WithMessagesErrOnMissingHeartbeat(true))
-	return messages, from, last, err
+	return consumer, from, last, err
 }
 
-// take stores messages as they arrive, as many at once as are there.
-func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, here uint64, stamp int64) error {
+// caughtUp waits until the team's journal is here up to last. What was at that place may be in a snapshot by now, and never comes: so it
+// asks the server each second whether there is more.
+func (j *Journal) caughtUp(ctx context.Context, consumer jetstream.Consumer, last uint64) error {
+	for {
+		info, err := consumer.Info(ctx)
+		if err != nil {
+			return err
+		}
+		j.mu.Lock()
+		if info.NumPending == 0 && info.Delivered.Consumer == j.taken {
+			j.place = max(j.place, last)
+		}
+		here := j.place >= last
+		j.mu.Unlock()
+		if here {
+			return nil
+		}
+		second, cancel := context.WithTimeout(ctx, time.Second)
+		j.arrived(second, last)
+		cancel()
+	}
+}
+
+// take stores messages as they arrive, as many at once as are there. The one that is here already has the stamp given.
+func (j *Journal) take(ctx context.Context, js jetstream.JetStream, arriving <-chan jetstream.Msg, here uint64, stamp int64) error {
 	next := uint64(1) // of the consumer's own count: a message that was lost on the way shows
 	for first := range arriving {
 		batch := []jetstream.Msg{first}
@@ -242,6 +277,9 @@ func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, here 
 			messages = append(messages, got)
 		}
 		stored, err := j.Deliver(ctx, messages, place)
+		if err == nil {
+			err = j.fillGaps(ctx, js, messages, stored)
+		}
 		if err != nil {
 			return err
 		}
@@ -260,6 +298,7 @@ func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, here 
 			}
 		}
 		j.place = place
+		j.taken = next - 1
 		s := j.status
 		s.Behind = behind
 		j.set(s)
@@ -268,6 +307,27 @@ func (j *Journal) take(ctx context.Context, arriving <-chan jetstream.Msg, here 
 		j.mu.Unlock()
 	}
 	return nil
+}
+
+// fillGaps stores messages again that came before what they follow, and corrects what became of them.
+func (j *Journal) fillGaps(ctx context.Context, js jetstream.JetStream, messages []replica.Message, stored []replica.Result) error {
+	var gaps []replica.Message
+	var at []int
+	for i, s := range stored {
+		if s.Gap {
+			gaps, at = append(gaps, messages[i]), append(at, i)
+		}
+	}
+	if len(gaps) == 0 {
+		return nil
+	}
+	filled, err := j.fill(ctx, js, gaps, messages[len(messages)-1])
+	for i, k := range at {
+		if err == nil {
+			stored[k] = filled[i]
+		}
+	}
+	return err
 }
 
 // sideBySide is how many operations that waited are sent at once: agents continue to make requests meanwhile.

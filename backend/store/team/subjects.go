@@ -23,7 +23,7 @@ const (
 	Keys      = "keys"       // key-value: the public keys with which each desk signs receipts
 	Presence  = "presence"   // key-value, in memory: which desks are connected
 	Rules     = "rules"      // key-value: who is asked first
-	Snapshots = "snapshots"  // key-value: operations that ended long ago, one value each
+	Snapshots = "snapshots"  // key-value: operations that ended long ago, one value each, see Fold
 	Files     = "files"      // object store: what a desk asked another for, encrypted
 )
 
@@ -151,6 +151,7 @@ func (r Role) Permissions() (publish, subscribe []string) {
 	for _, s := range []string{"KV_" + Members, "KV_" + Keys, "KV_" + Presence, "KV_" + Rules, "KV_" + Snapshots, "OBJ_" + Files} {
 		publish = append(publish, api+"STREAM.INFO."+s, api+"DIRECT.GET."+s+".>", api+"CONSUMER.CREATE."+s+".>", api+"CONSUMER.DELETE."+s+".>", api+"CONSUMER.MSG.NEXT."+s+".>", api+"CONSUMER.INFO."+s+".>")
 	}
+	publish = append(publish, api+"STREAM.MSG.GET.KV_"+Snapshots)
 	mine := func(c Class) string { return Subject("*", self, c) }
 	if r != AuditorRole {
 		publish = append(publish, mine(ByAgent), "$KV."+Presence+"."+self, "$KV."+Keys+"."+self, "$O."+Files+".C.*", "$O."+Files+".M.*", answerSubject("*", self, "*"))

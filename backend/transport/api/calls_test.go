@@ -19,6 +19,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/platform/processes"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/board"
 	"deskbell/backend/queue/stepup"
 	"deskbell/backend/record/retention"
 	"deskbell/backend/store/phones"
@@ -84,6 +85,10 @@ func (noTeam) State() (human.DeskState, <-chan struct{}) { return human.DeskStat
 
 func (noTeam) Join(context.Context, human.Actor, string) error {
 	return human.Errorf(human.Invalid, "the link is not whole; copy it again")
+}
+
+func (noTeam) Board(context.Context, human.Actor, time.Time) (board.TeamBoard, error) {
+	return board.TeamBoard{}, human.Errorf(human.NotFound, "this desk is in no team")
 }
 
 type noArchives struct{}
@@ -170,6 +175,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/data", nil, nil, 401, 403, 403, 200},
 		{"POST /api/data/noted", nil, nil, 401, 403, 403, 200},
 		{"GET /api/team", nil, nil, 401, 403, 403, 200},
+		{"GET /api/team/board", nil, nil, 401, 403, 403, 404},
 		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 422},
 		{"GET /api/archives", nil, nil, 401, 403, 403, 200},
 		{"POST /api/archives", nil, nil, 401, 403, 403, 200},

@@ -345,7 +345,7 @@ func (s *Server) view(by human.Actor, op human.Operation) *Operation {
 		op.Draft, op.Drafts = op.DraftOf(by), nil
 	}
 	v := &Operation{Operation: s.deps.Queue.Marked(s.ctx, op.Named())}
-	v.Others = by.Role == human.Operator && op.AsksOthers(by.Name)
+	v.Others = by.Role == human.Operator && op.AsksOthers(by.Name, s.deps.Now())
 	if by.Role == human.Operator && (!op.State.Terminal() || op.DeliveredAt == nil) {
 		p := s.deps.Queue.PresenceOf(op.ID)
 		v.Presence = &p

@@ -46,22 +46,22 @@ type (
 	}
 )
 
-// zone is the time zone asked for.
-func (in *CountedInput) zone() (*time.Location, error) {
-	if at, err := time.Parse("-07:00", in.Zone); err == nil {
+// zoneOf is the time zone asked for.
+func zoneOf(name string) (*time.Location, error) {
+	if at, err := time.Parse("-07:00", name); err == nil {
 		_, offset := at.Zone()
-		return time.FixedZone(in.Zone, offset), nil
+		return time.FixedZone(name, offset), nil
 	}
-	zone, err := time.LoadLocation(in.Zone)
-	if err != nil || in.Zone == "Local" {
-		return nil, human.BadField("zone", "%q is not a time zone that is known here; send an offset like +02:00", in.Zone)
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return nil, human.BadField("zone", "%q is not a time zone that is known here; send an offset like +02:00", name)
 	}
 	return zone, nil
 }
 
 // add selects by it, too.
 func (in *CountedInput) add(f *queue.Filter, now time.Time) error {
-	zone, err := in.zone()
+	zone, err := zoneOf(in.Zone)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/board"
 )
 
 // Team is the team that this desk may be in.
@@ -13,11 +15,17 @@ type Team interface {
 	State() (now human.DeskState, changed <-chan struct{})
 	// Join makes this a desk of the team that a link is for, from the next start on.
 	Join(ctx context.Context, by human.Actor, link string) error
+	// Board is how the team and its queue stand at a time, whose location says when days and weeks begin; NotFound in no team.
+	Board(ctx context.Context, by human.Actor, at time.Time) (board.TeamBoard, error)
 }
 
 // JoinRequest has the link that whoever leads the team sent.
 type JoinRequest struct {
 	Link string `json:"link"`
+}
+
+type boardInput struct {
+	Zone string `query:"zone" maxLength:"64" doc:"The time zone in which days and weeks begin: a name like Europe/Berlin, or an offset like +02:00; absent: UTC."`
 }
 
 // team is how this desk stands with its team.
@@ -28,6 +36,15 @@ func (s *Server) team(c catalogue) {
 	}
 	add(c, route{http.MethodGet, "/api/team", "getTeam", "How this desk stands with its team: is it connected, what waits?", operators, 0},
 		func(context.Context, *exchange, *none) (*answer[*human.DeskState], error) { return state(nil) })
+	add(c, route{http.MethodGet, "/api/team/board", "getTeamBoard", "How the team and its queue stand: people, skills, weeks, claims", operators, 0},
+		func(ctx context.Context, x *exchange, in *boardInput) (*answer[*board.TeamBoard], error) {
+			zone, err := zoneOf(in.Zone)
+			if err != nil {
+				return nil, err
+			}
+			b, err := s.deps.Team.Board(ctx, x.by, s.deps.Now().In(zone))
+			return ok(&b, err)
+		})
 	add(c, route{http.MethodPost, "/api/team/join", "joinTeam", "Join a team by a one-time link, from the next start on", operators, 0},
 		func(ctx context.Context, x *exchange, in *payload[JoinRequest]) (*answer[*human.DeskState], error) {
 			if in.JSON.Link == "" {

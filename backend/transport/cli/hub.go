@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"deskbell/backend/human"
 )
 
 // A Hub is the server of a team.
@@ -29,8 +31,9 @@ type HubOptions struct {
 	Team          string // needed at the first start
 	Addr, WebAddr string // host:port, for desks and for the web page
 	Hosts         []string
-	Name, Cluster string   // in a cluster: the hub's name, and its address for other hubs
-	Routes        []string // theirs
+	Name, Cluster string        // in a cluster: the hub's name, and its address for other hubs
+	Routes        []string      // theirs
+	FoldAfter     time.Duration // see hub.Options
 	Errors        io.Writer
 }
 
@@ -70,7 +73,7 @@ type HubDesk struct {
 }
 
 func (s *shell) hubCommand() *cobra.Command {
-	o, lead := HubOptions{}, ""
+	o, lead, days := HubOptions{}, "", 0
 	c := &cobra.Command{
 		Use: "hub", Short: "Run the hub of a team, or say who is in it",
 		Long: "Run the hub of a team: the server that the team's desks share (docs/teams.md). Its first start needs --team, makes all keys, and\n" +
@@ -84,7 +87,10 @@ func (s *shell) hubCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Dir, o.Errors = dir, os.Stderr
+			if days < 0 {
+				return human.Errorf(human.Invalid, "--fold-days is a number of days, or 0 for never")
+			}
+			o.Dir, o.Errors, o.FoldAfter = dir, os.Stderr, time.Duration(days)*24*time.Hour
 			return s.runHub(c.Context(), o, lead)
 		},
 	}
@@ -96,6 +102,7 @@ func (s *shell) hubCommand() *cobra.Command {
 	c.Flags().StringVar(&o.Name, "name", "", "in a cluster: this hub's name")
 	c.Flags().StringVar(&o.Cluster, "cluster", "", "in a cluster: the address for the other hubs")
 	c.Flags().StringSliceVar(&o.Routes, "routes", nil, "in a cluster: the other hubs' addresses")
+	c.Flags().IntVar(&days, "fold-days", 30, "days after which a request that ended is moved from the journal into a snapshot; 0: never")
 	c.AddCommand(s.hubInviteCommand(), s.hubMembersCommand(), s.hubRemoveCommand(), s.hubLoginCommand())
 	return c
 }

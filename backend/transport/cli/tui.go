@@ -545,21 +545,42 @@ func (d *inbox) message() act {
 	}}
 }
 
-// acts are those that the open request's kind has. Each is bound to the bytes that are shown.
-func (d *inbox) acts() []act {
+// whose are what says whose the open request is.
+func (d *inbox) whose() []act {
 	op, w, c := d.open.op, d.words, d.operator
 	claim := act{key: "c", title: w.claim, said: w.saidClaim, now: func(ctx context.Context) error { _, err := c.Claim(ctx, op.ID); return err }}
-	if op.ClaimedBy != "" {
-		claim = act{key: "c", title: w.release, said: w.saidRelease, now: func(ctx context.Context) error { _, err := c.Release(ctx, op.ID, ""); return err }}
+	release := act{key: "c", title: w.release, said: w.saidRelease, now: func(ctx context.Context) error { _, err := c.Release(ctx, op.ID, ""); return err }}
+	handOver := act{key: "o", title: w.handOver, said: w.saidHandOver, ask: []field{{label: w.handOverTo, need: true}, {label: w.handOverNote}}, do: func(ctx context.Context, v []string) error {
+		_, err := c.HandOver(ctx, op.ID, v[0], v[1])
+		return err
+	}}
+	switch {
+	case op.HandOver != nil: // for whom it is, and for who has it
+		release.key = "r"
+		return []act{claim, release, handOver}
+	case op.ClaimedBy != "":
+		return []act{release, handOver}
 	}
+	return []act{claim, handOver}
+}
+
+// acts are what can be done with the open request. Each is bound to the bytes that are shown.
+func (d *inbox) acts() []act {
+	if underWay(d.open.op) {
+		return d.orders()
+	}
+	return append(d.answers(), d.whose()...)
+}
+
+// answers are the acts that the open request's kind has.
+func (d *inbox) answers() []act {
+	op, w, c := d.open.op, d.words, d.operator
 	complete := func(ctx context.Context, a human.Answer) error {
 		_, err := c.Complete(ctx, op.ID, a, op.Digest)
 		return err
 	}
-	switch {
-	case underWay(op):
-		return d.orders()
-	case op.Kind == human.Approve:
+	switch op.Kind {
+	case human.Approve:
 		asked := d.questions(op)
 		return []act{
 			{key: "a", title: w.approve, said: w.saidApprove, ask: d.deliberate(op.Risk, "approve", "", append(asked, field{label: w.optional})...), do: func(ctx context.Context, v []string) error {
@@ -570,11 +591,11 @@ func (d *inbox) acts() []act {
 			}},
 			{key: "d", title: w.deny, said: w.saidDeny, ask: []field{{label: w.reason}}, do: func(ctx context.Context, v []string) error {
 				return complete(ctx, human.Answer{Decision: human.Refused, HumanInput: v[0]})
-			}}, d.message(), claim,
+			}}, d.message(),
 		}
-	case op.Kind == human.Permission:
+	case human.Permission:
 		return append(d.permission(), d.message())
-	case op.Kind == human.Box: // which files are kept one by one is chosen in the console
+	case human.Box: // which files are kept one by one is chosen in the console
 		acts := []act{{key: "d", title: w.discard, said: w.saidDiscard, ask: []field{{label: w.reason}}, do: func(ctx context.Context, v []string) error {
 			return complete(ctx, human.Answer{Decision: human.Refused, HumanInput: v[0]})
 		}}}
@@ -583,14 +604,14 @@ func (d *inbox) acts() []act {
 				return complete(ctx, human.Answer{Decision: human.Approved, HumanInput: v[len(v)-1], BoxAnswer: human.BoxAnswer{Keep: keeps}})
 			}})
 		}
-		return append(acts, claim)
-	case op.Kind == human.Plan:
+		return acts
+	case human.Plan:
 		return d.plans()
 	}
 	return []act{d.text(complete), {key: "d", title: w.decline, said: w.saidDecline, ask: []field{{label: w.reason, need: true}}, do: func(ctx context.Context, v []string) error {
 		_, err := c.Decline(ctx, op.ID, v[0])
 		return err
-	}}, d.message(), claim}
+	}}, d.message()}
 }
 
 // deliberate are the fields of what lets something happen: of what is dangerous a word, or what the gatekeeper wants typed.

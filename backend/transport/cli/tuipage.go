@@ -181,6 +181,13 @@ func (p *readout) top(op human.Operation, title string, now time.Time) {
 	if op.ClaimedBy != "" && !op.State.Terminal() {
 		p.add(stylePlain, p.t("claimed by %s", "已由 %s 认领", visible(op.ClaimedBy)))
 	}
+	if h := op.HandOver; h != nil {
+		text := p.t("%s handed over to %s", "%s 已转交给 %s", h.By, h.To)
+		if h.Note != "" {
+			text += p.t(": ", "：") + h.Note
+		}
+		p.prose(0, stylePlain, text)
+	}
 }
 
 // bottom is what stands below every request.

@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanOutcome } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, TimelineEvent, Verification, View,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, TeamBoard, TimelineEvent, Verification, View,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -380,6 +380,16 @@ export class Api {
   /** Notes that the operator read what is missing in the data. */
   noteLosses(): Promise<DataState> {
     return this.#post('/api/data/noted', {});
+  }
+
+  /** How the team and its queue stand; days and weeks begin in that time zone. */
+  teamBoard(zone: string): Promise<TeamBoard> {
+    return this.#get('/api/team/board' + search({ zone }));
+  }
+
+  /** Hands an operation over to another operator. */
+  handOver(id: string, to: string, note: string): Promise<Operation> {
+    return this.#post(`/api/operations/${encodeURIComponent(id)}/handover`, { to, note });
   }
 
   /** Makes this a desk of the team that a one-time link is for, from the next start on. */

@@ -3013,6 +3013,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team/board": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the team and its queue stand: people, skills, weeks, claims
+         * @description For: operator.
+         */
+        get: operations["getTeamBoard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/team/join": {
         parameters: {
             query?: never;
@@ -5409,6 +5429,14 @@ export interface components {
             /** @description There may be more than count. */
             more?: boolean;
         };
+        Hours: {
+            /** @description mon, tue, wed, thu, fri, sat, sun; none: every day. */
+            days?: string[];
+            /** @description Such as 09:00. */
+            from: string;
+            /** @description Such as 17:30. At or before from: on the next day. */
+            to: string;
+        };
         Import: {
             /** Format: date-time */
             at: string;
@@ -7720,10 +7748,152 @@ export interface components {
              */
             writes: number;
         };
+        TeamBoard: {
+            /**
+             * Format: int64
+             * @description Open requests that one person has approved and another has to.
+             */
+            approvals: number;
+            /**
+             * Format: int64
+             * @description Those that you can approve.
+             */
+            approvals_mine: number;
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int64
+             * @description Open requests that someone has claimed.
+             */
+            claimed: number;
+            /** @description What is claimed, handed over, approved once or overdue: the overdue first, then what waits for you; at most 20. */
+            claims: components["schemas"]["TeamClaim"][];
+            /**
+             * Format: int64
+             * @description How many there are of those.
+             */
+            claims_all: number;
+            /**
+             * Format: int64
+             * @description Open requests whose time limit has passed.
+             */
+            overdue: number;
+            /**
+             * Format: date-time
+             * @description When the first of those limits passed.
+             */
+            overdue_since?: string;
+            /** @description There are more open requests, or answers today, than are counted here: the 10,000 most urgent, and the latest 10,000. */
+            partial?: boolean;
+            people: components["schemas"]["TeamPerson"][];
+            /** @description Those with the most requests in these weeks, at most 8. */
+            projects: components["schemas"]["TeamProject"][];
+            /** @description Every skill that a member has or a rule asks for; last, with an empty name, the requests that need none. */
+            skills: components["schemas"]["TeamSkill"][];
+            /**
+             * Format: int64
+             * @description The other open requests.
+             */
+            waiting: number;
+            /** @description All requests of the last 8 weeks, which begin on Mondays; the last week is the present one. */
+            weeks: components["schemas"]["TeamWeek"][];
+        };
         TeamChange: {
             team: components["schemas"]["DeskState"];
             /** @enum {string} */
             type: "team";
+        };
+        TeamClaim: {
+            /** @enum {string} */
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+            /** @description Who gave the first of two approvals. */
+            approved_by?: string;
+            claimed_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Its beginning. */
+            description: string;
+            /** Format: date-time */
+            expires_at?: string;
+            hand_over?: components["schemas"]["HandOver"];
+            /** @description It waits for you: it was handed over to you, or you can give the second approval. */
+            mine: boolean;
+            operation_id: string;
+            overdue: boolean;
+        };
+        TeamPerson: {
+            /**
+             * Format: int64
+             * @description Requests that they answered or declined today.
+             */
+            answered: number;
+            /** Format: date-time */
+            away_until?: string;
+            /**
+             * Format: int64
+             * @description Open requests that they have claimed.
+             */
+            claims: number;
+            /** @description One of their desks is. */
+            connected: boolean;
+            /** @description When they work; none: always. */
+            hours?: components["schemas"]["Hours"][];
+            /** @description Such as en or zh-CN; none: any. */
+            languages?: string[];
+            /**
+             * Format: date-time
+             * @description When one of their desks last was; absent: not since this desk was started.
+             */
+            last_seen?: string;
+            /**
+             * Format: int64
+             * @description From request to answer, in milliseconds; absent without answers today.
+             */
+            median_ms?: number;
+            name: string;
+            /** @enum {string} */
+            role: "agent" | "operator" | "lead" | "auditor";
+            skills?: string[];
+            /**
+             * @description Absent for those who are not asked: agents and auditors.
+             * @enum {string}
+             */
+            state?: "on" | "away" | "off";
+            /** @description Such as Europe/Berlin; absent: UTC. */
+            zone?: string;
+        };
+        TeamProject: {
+            /** @description Empty where requests name none. */
+            name: string;
+            weeks: components["schemas"]["TeamWeek"][];
+        };
+        TeamSkill: {
+            name: string;
+            /**
+             * Format: date-time
+             * @description When the first of those that wait was made.
+             */
+            oldest?: string;
+            /**
+             * Format: int64
+             * @description Who has it, works now and is connected.
+             */
+            on: number;
+            /**
+             * Format: int64
+             * @description Requests that need it and no one has claimed.
+             */
+            waiting: number;
+        };
+        TeamWeek: {
+            answer: components["schemas"]["Times"];
+            /** Format: date-time */
+            from: string;
+            /** Format: int64 */
+            overdue: number;
+            /** Format: int64 */
+            requests: number;
+            see: components["schemas"]["Times"];
         };
         TerminalCommand: {
             /** Format: int64 */
@@ -13955,6 +14125,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeskState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTeamBoard: {
+        parameters: {
+            query?: {
+                /** @description The time zone in which days and weeks begin: a name like Europe/Berlin, or an offset like +02:00; absent: UTC. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamBoard"];
                 };
             };
             /** @description An error; nothing was changed. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contact, dangerous, initials, rings, shortId, stateSince, summarySaysMore, title } from './life';
+import { contact, dangerous, forOthers, initials, rings, shortId, stateSince, summarySaysMore, title } from './life';
 import type { TimelineEvent } from './wire';
 import { sampleOperation as op } from './sample.testing';
 
@@ -55,6 +55,19 @@ test('a long id is cut to its end', () => {
 
 test('initials stand for a name in any script', () => {
   expect(['release-bot', 'codex', '发布助手', ''].map(initials)).toEqual(['rb', 'co', '发布', '?']);
+});
+
+describe('where two have to approve', () => {
+  const first = [{ by: { role: 'operator', name: 'ada' }, at: '2026-01-02T10:00:00Z', until: '2026-01-02T10:15:00Z', digest: '', answer: {} }] as const;
+  const two = { approvals_needed: 2, requested_by: 'mei' };
+  test.each<[string, string, Parameters<typeof op>[0], string]>([
+    ['one approval is enough', 'mei', { requested_by: 'mei' }, ''],
+    ['whose agent asked cannot', 'mei', two, 'asked'],
+    ['the first cannot be the second', 'ada', { ...two, approvals: [...first] }, 'first'],
+    ['the first can again once it lapsed', 'ada', { ...two, approvals: [{ ...first[0], until: '2026-01-02T10:04:00Z' }] }, ''],
+    ['another can', 'bo', { ...two, approvals: [...first] }, ''],
+    ['nothing is to be approved once it is over', 'mei', { ...two, state: 'cancelled' }, ''],
+  ])('%s', (_name, who, o, want) => expect(forOthers(op(o), who, now)).toBe(want));
 });
 
 describe('since when it is as it is', () => {

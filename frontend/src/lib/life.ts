@@ -76,6 +76,13 @@ export function rings(op: Operation, now: number): boolean {
   return op.state === 'pending' || askedBack(op);
 }
 
+/** Why other people have to approve it, where two have to: one's own agent asked, or one was the first. Empty: this operator may. */
+export function forOthers(op: Operation, operator: string, now: number): '' | 'asked' | 'first' {
+  if ((op.approvals_needed ?? 1) < 2 || ended(op)) return '';
+  if (op.requested_by === operator) return 'asked';
+  return op.approvals?.some((first) => first.by.name === operator && Date.parse(first.until) > now) ? 'first' : '';
+}
+
 /** An agent between two polls has not gone: silence counts after this many milliseconds. */
 const silence = 30_000;
 

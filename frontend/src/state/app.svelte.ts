@@ -21,7 +21,7 @@ import { Proving } from './proving.svelte';
 import { Presence } from './presence.svelte';
 import { Operations } from './operations.svelte';
 import { Recorder } from './recorder.svelte';
-import { Route } from './route.svelte';
+import { needs, Route, type Page } from './route.svelte';
 import { SentAnswers } from './sent.svelte';
 import { Sample } from './sample.svelte';
 import { SignIns } from './signins.svelte';
@@ -117,6 +117,11 @@ export class AppState {
   /** Whether this session may make a call: a phone's makes few. */
   may(call: Call): boolean {
     return may(this.session, call);
+  }
+
+  /** Whether there is a use for a page: its calls may be made, and what it shows exists. */
+  offers(page: Page): boolean {
+    return this.may(needs[page]) && (page !== 'team' || (!!this.team?.team && !this.team.restart));
   }
 
   /** Whether a setting is on, now. Where it cannot be read, as on a phone, it is. */

@@ -1,7 +1,7 @@
 import { tick } from 'svelte';
 import { answerOf, isEmpty, withSources, type AnswerForm } from '../lib/answer';
 import { released } from '../lib/findings';
-import { ended, snoozed } from '../lib/life';
+import { ended, forOthers, snoozed } from '../lib/life';
 import { running } from '../lib/recording';
 import { kindOf, type KindDefinition } from '../kinds';
 import type { Controller } from '../kinds/kind';
@@ -63,6 +63,12 @@ export class OpenOperation {
 
   /** It can be denied or declined here, and nothing else: a phone's answer would need proof, and nothing is set up that gives it. */
   readonly unproven = $derived.by(() => this.app.presence.lacks(this.op));
+
+  /** Why others have to approve it, and this operator cannot. */
+  readonly others = $derived.by(() => (this.op ? forOthers(this.op, this.app.operator, ticker.now) : ''));
+
+  /** For one of these reasons it cannot be approved here. */
+  readonly barred = $derived.by(() => this.unproven || !!this.others);
 
   /** Nobody else has claimed it, or it is everybody's. */
   readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.app.operator || !!this.controller?.shared);
@@ -265,7 +271,7 @@ export class OpenOperation {
     const when = (): boolean => this.ready;
     return [
       ...this.verdicts(),
-      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.unproven && !this.recording && !this.sifts && this.judged && !this.asked.blocks, run: () => void this.send() },
+      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.barred && !this.recording && !this.sifts && this.judged && !this.asked.blocks, run: () => void this.send() },
       { id: 'review', label: m.rec_stop_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !!this.recording && !this.app.recorder.busy, run: () => void this.stopAndReview() },
       { id: 'sift', label: m.find_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && this.sifts, run: () => this.app.route.go('findings', this.id) },
       { id: 'findings', label: m.find_review, keys: [], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => this.app.route.go('findings', this.id) },

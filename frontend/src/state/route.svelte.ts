@@ -1,12 +1,12 @@
 import type { Call } from '../backend/rights';
 import type { FilteredList } from '../lib/filters';
 
-export const pages = ['inbox', 'alerts', 'findings', 'history', 'recordings', 'gatekeeper', 'agents', 'settings', 'welcome'] as const;
+export const pages = ['inbox', 'alerts', 'findings', 'history', 'recordings', 'gatekeeper', 'agents', 'team', 'settings', 'welcome'] as const;
 
 /** The call that a page stands on: who may not make it has no use of the page. */
 export const needs: Readonly<Record<(typeof pages)[number], Call>> = {
   inbox: 'GET /api/human/operations', alerts: 'GET /api/attempts', findings: 'GET /api/recordings', history: 'GET /api/human/operations', recordings: 'GET /api/recordings',
-  gatekeeper: 'GET /api/gate/rules', agents: 'GET /api/agents', settings: 'GET /api/phone', welcome: 'GET /api/settings',
+  gatekeeper: 'GET /api/gate/rules', agents: 'GET /api/agents', team: 'GET /api/team/board', settings: 'GET /api/phone', welcome: 'GET /api/settings',
 };
 
 export type Page = (typeof pages)[number];

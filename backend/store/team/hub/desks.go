@@ -25,6 +25,9 @@ import (
 // inbox is what all subjects for answers begin with (team.Inbox).
 const inbox = "_INBOX."
 
+// lastWords is how long a desk may take to read why its connection ends.
+const lastWords = 5 * time.Second
+
 // Limits of what is read at once, in bytes.
 const (
 	maxLine = 16 << 10
@@ -79,7 +82,8 @@ func (h *Hub) connect(ctx context.Context, desk *tls.Conn) error {
 		end()
 	})
 	err = pass(inside, bufio.NewReaderSize(desk, maxLine))
-	end()
+	_ = inside.Close()
+	_ = desk.SetWriteDeadline(time.Now().Add(lastWords)) // the server may have said why, such as that it was removed
 	answers.Wait()
 	var lost net.Error
 	if errors.As(err, &lost) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {

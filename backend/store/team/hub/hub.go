@@ -7,6 +7,7 @@ package hub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -49,6 +50,9 @@ type Options struct {
 	ServerName, ClusterAddr string
 	Routes                  []string
 	Replicas                int // on how many hubs each message is; 0: 1, in a cluster 3
+
+	FoldAfter time.Duration // how long the messages of an operation that ended stay in the journal, see team.Fold; 0: for ever
+	foldFirst time.Duration // after the start; 0: a minute
 
 	Log *slog.Logger     // nil: none
 	Now func() time.Time // nil: time.Now
@@ -142,6 +146,7 @@ func (o *Options) complete() error {
 			o.Hosts = append(o.Hosts, host)
 		}
 	}
+	o.foldFirst = cmp.Or(o.foldFirst, time.Minute)
 	if o.ClusterAddr == "" {
 		o.Replicas = max(o.Replicas, 1)
 		return nil
@@ -300,6 +305,9 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	defer admitting.Wait()
 	defer end()
 	admitting.Go(func() { h.admit(ctx) })
+	if h.o.FoldAfter > 0 {
+		admitting.Go(func() { h.fold(ctx) })
+	}
 	close(h.ready)
 	minute := time.NewTicker(time.Minute)
 	defer minute.Stop()
@@ -324,6 +332,30 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 		if err != nil && ctx.Err() == nil {
 			h.o.Log.Error("removed desks could not be revoked; it is tried again within a minute", "err", err)
 		}
+	}
+}
+
+// foldEvery is how often old operations are folded.
+const foldEvery = 6 * time.Hour
+
+// fold moves operations that ended long ago into snapshots, until ctx ends. Every hub of a cluster does so; the others find nothing to do.
+func (h *Hub) fold(ctx context.Context) {
+	due := time.NewTimer(h.o.foldFirst)
+	defer due.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-due.C:
+		}
+		n, err := team.Fold(ctx, h.office.js, h.o.Now().Add(-h.o.FoldAfter))
+		switch {
+		case err != nil && ctx.Err() == nil:
+			h.o.Log.Warn("requests that ended could not be moved into snapshots; it is tried again", "err", err)
+		case n > 0:
+			h.o.Log.Info("requests that ended long ago are in snapshots now", "operations", n)
+		}
+		due.Reset(foldEvery)
 	}
 }
 

@@ -214,6 +214,7 @@ type status struct {
 	Desks    []deskStatus
 	Stream   *jetstream.StreamInfo
 	Replicas []*jetstream.PeerInfo
+	Folded   uint64 // operations that are in snapshots
 }
 
 type deskStatus struct {
@@ -252,6 +253,16 @@ func (h *Hub) status(ctx context.Context) (s status, err error) {
 	s.Stream = stream.CachedInfo()
 	if s.Stream.Cluster != nil {
 		s.Replicas = s.Stream.Cluster.Replicas
+	}
+	folded, err := h.office.js.KeyValue(ctx, team.Snapshots)
+	if err == nil {
+		var state jetstream.KeyValueStatus
+		if state, err = folded.Status(ctx); err == nil {
+			s.Folded = state.Values()
+		}
+	}
+	if err != nil {
+		return s, human.Wrap(human.Unavailable, err, "the snapshots cannot be read")
 	}
 	consumers := map[string]*jetstream.ConsumerInfo{}
 	list := stream.ListConsumers(ctx)

@@ -107,7 +107,7 @@ export class Deciding implements Controller {
     const when = (): boolean => opened.ready;
     const label = (): string => (this.edits === 0 ? m.approve() : this.edits === 1 ? m.edit_approve_one() : m.edit_approve_n({ n: this.edits }));
     const approve = { label, group: 'answer' as const, run: () => void this.approve() };
-    const may = (): boolean => when() && !opened.unproven && !opened.asked.blocks && this.settled;
+    const may = (): boolean => when() && !opened.barred && !opened.asked.blocks && this.settled;
     const risky: Command = { ...approve, id: 'approve-risky', keys: ['Mod+Shift+a'], risky: () => true, when: () => may() && this.risky };
     // An edit can make a call risky that was not.
     const mild: Command[] = opened.op && dangerous(opened.op) ? [] : [{ ...approve, id: 'approve', keys: ['a'], when: () => may() && !this.risky }];

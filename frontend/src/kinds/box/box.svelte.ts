@@ -65,7 +65,7 @@ export class Boxed implements Controller {
 
   commands(): Command[] {
     const when = (): boolean => this.opened.ready;
-    const keeps = (): boolean => when() && !this.opened.unproven;
+    const keeps = (): boolean => when() && !this.opened.barred;
     const label = (): string => (this.selected.length ? m.box_keep({ files: filesWord(this.selected.length) }) : m.box_keep_none());
     const several = (): boolean => this.files.length > 1;
     return [

@@ -44,7 +44,7 @@ export class Permission implements Controller {
     const last = all.at(-1);
     const changes: GateChoice[] = last?.action === 'allow' && !all.some((choice) => choice.action === 'change') ? [{ action: 'change', label: '' }] : [];
     const offered = [...stops, ...all.slice(0, -1), ...changes, ...all.slice(-1)];
-    return this.opened.unproven ? offered.filter((choice) => !runs(choice.action)) : offered;
+    return this.opened.barred ? offered.filter((choice) => !runs(choice.action)) : offered;
   });
   /** What is chosen; before anybody did, what is safe to. */
   readonly picked = $derived.by<ChoiceAction>(() => this.#picked || (this.choices.find((choice) => choice.default && !runs(choice.action))?.action ?? 'deny'));

@@ -335,15 +335,15 @@ export class Plan implements Controller {
     const ready = (): boolean => this.opened.ready;
     const edits = (): boolean => this.#open() && this.canModify;
     const writing = (): boolean => typing(document.activeElement);
-    const confirm = { label: () => this.confirmWord, group: 'answer' as const, when: () => ready() && !this.opened.unproven && !this.editing.changed && !this.words, run: () => void this.confirm() };
+    const confirm = { label: () => this.confirmWord, group: 'answer' as const, when: () => ready() && !this.opened.barred && !this.editing.changed && !this.words, run: () => void this.confirm() };
     const here = (): boolean => edits() && !!this.editing.find(this.at) && !this.editing.open;
     const many = (): boolean => edits() && !this.single;
     return [
       this.opened.op && dangerous(this.opened.op) ? { ...confirm, id: 'confirm-risky', keys: ['Mod+Shift+a'], risky: () => true } : { ...confirm, id: 'confirm', keys: ['a'] },
-      { ...confirm, id: 'confirm-note', label: () => (this.single ? m.plan_confirm_task_note() : m.plan_confirm_note()), keys: [], risky: () => !!this.opened.op && dangerous(this.opened.op), when: () => ready() && !this.opened.unproven && !this.editing.changed && !!this.words },
+      { ...confirm, id: 'confirm-note', label: () => (this.single ? m.plan_confirm_task_note() : m.plan_confirm_note()), keys: [], risky: () => !!this.opened.op && dangerous(this.opened.op), when: () => ready() && !this.opened.barred && !this.editing.changed && !!this.words },
       {
         id: 'send', label: () => (this.editing.changed ? m.plan_send({ n: this.count }) : this.words ? (this.single ? m.plan_send_stop() : m.plan_send_words()) : m.plan_send_none()), keys: ['Mod+Enter'], group: 'answer',
-        when: () => ready() && this.canModify && (this.editing.changed || this.editing.lack ? !this.opened.unproven : !!this.words), run: () => void this.send(),
+        when: () => ready() && this.canModify && (this.editing.changed || this.editing.lack ? !this.opened.barred : !!this.words), run: () => void this.send(),
       },
       { id: 'cancel-plan', label: () => (this.single ? m.plan_skip() : m.plan_cancel()), keys: ['d'], group: 'answer', when: ready, run: () => this.opened.app.dialogs.draw(cancelDialog, { id: this.opened.id }) },
       { id: 'undo', label: m.plan_undo, keys: ['Mod+z'], group: 'move', when: () => edits() && this.editing.canUndo && !writing(), run: () => this.undo() },

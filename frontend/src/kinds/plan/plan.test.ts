@@ -30,7 +30,7 @@ function table(details: object = {}, over: Partial<Operation> = {}) {
   const respond = vi.fn(async (_op: Operation, _response: PlanResponse) => true);
   const draft = { form: emptyForm(), touch: vi.fn(), pause: vi.fn(), save: vi.fn(async () => undefined), sent: vi.fn(), state: 'none' };
   const opened = {
-    op, id: op.operation_id, draft, ready: true, mine: true, unproven: false,
+    op, id: op.operation_id, draft, ready: true, mine: true, barred: false,
     app: { operator: 'mei', api: { plans: { assess, history: vi.fn(), presets: vi.fn() } }, answering: { respond }, dialogs: { open: vi.fn() } },
   };
   return { plan: new Plan(opened as unknown as OpenOperation), opened, draft, assess, respond, op };
@@ -190,7 +190,7 @@ describe('a plan on the table', () => {
 describe('on a phone without a PIN', () => {
   it('is canceled or stopped with words, and neither confirmed nor changed', () => {
     const can = ({ plan, opened }: ReturnType<typeof table>): string[] => {
-      opened.unproven = true;
+      opened.barred = true;
       return plan.commands().filter(({ id, when }) => ['confirm-risky', 'send', 'cancel-plan'].includes(id) && when()).map(({ id }) => id);
     };
     expect(can(table({}, { risk: 'critical' }))).toEqual(['cancel-plan']);

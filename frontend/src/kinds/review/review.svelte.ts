@@ -308,7 +308,7 @@ export class Review implements Controller {
 
   commands(): Command[] {
     const { opened } = this;
-    const when = (): boolean => opened.ready && !opened.unproven;
+    const when = (): boolean => opened.ready && !opened.barred;
     const risky = !!opened.op && dangerous(opened.op);
     const has = (): boolean => this.rows.length > 0;
     const change = (row: Row): boolean => row.kind === 'line' && row.change;

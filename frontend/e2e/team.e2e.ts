@@ -1,0 +1,49 @@
+import { Hub } from './support/hub';
+import { Server } from './support/server';
+import { accessibleInBothThemes, choose, expect, fits, resize, test } from './support/test';
+
+test('who leads a team sees how it stands, and hands over what is overdue', async ({ app, page }) => {
+  test.setTimeout(120_000);
+  const hub = await Hub.start('Blue');
+  const there = await Server.start();
+  try {
+    await app.open();
+    await expect(page.getByRole('link', { name: 'Team' })).toBeHidden(); // the desk is in no team
+    await page.goto('about:blank');
+    await hub.join(app.server, 'Ann', 'lead');
+    await app.open('team');
+    await expect(page.getByText('No one else is in the team yet')).toBeVisible();
+    await hub.join(there, 'Tom', 'operator');
+    const bot = await (await app.server.agent('release-bot')).ring({ action_type: 'feedback', description: 'Which region?', timeout: 1, context: { project: 'shop' } });
+    await app.server.operator.call('POST', '/api/human/claim', { operation_id: bot.operation_id });
+    await (await app.server.agent('release-bot')).until(bot.operation_id, (op) => op.overdue);
+
+    const people = page.getByRole('region', { name: 'People' });
+    await expect(people.getByRole('row', { name: /Ann \(you, lead\)/ })).toContainText('connected');
+    await expect(page.getByText('2 of 2 members connected')).toBeVisible({ timeout: 40_000 });
+    await expect(page.locator('.tiles')).toContainText('1 claimed, 0 waiting');
+    await expect(page.getByText(/^you, overdue/)).toBeVisible();
+    await accessibleInBothThemes(page);
+    await resize(page, 900, 640);
+    await fits(page, '.bar button');
+
+    await app.press('g');
+    await expect(page.getByRole('dialog')).toContainText('Which region?');
+    await choose(page.getByRole('combobox', { name: 'To' }), 'Tom');
+    await page.getByRole('textbox', { name: 'Note' }).fill('It is yours');
+    await accessibleInBothThemes(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Hand over' }).click();
+    await expect(page.getByText('you to Tom')).toBeVisible();
+    await expect(page.getByText('Note: It is yours')).toBeVisible();
+    await expect(page.getByRole('button', { name: /Hand over 1 overdue/ })).toBeHidden();
+    await there.operator.call('POST', '/api/human/claim', { operation_id: bot.operation_id });
+    // What happens at another desk shows by itself.
+    await expect(page.getByText(/^Tom, overdue/)).toBeVisible({ timeout: 20_000 });
+
+    await page.getByRole('button', { name: 'Which region?', exact: true }).click();
+    await expect(page).toHaveURL(new RegExp(bot.operation_id));
+  } finally {
+    await there.end();
+    await hub.end();
+  }
+});

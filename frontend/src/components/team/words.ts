@@ -1,0 +1,9 @@
+import { timeOfDay } from '../../lib/time';
+import type { TeamPerson } from '../../lib/wire';
+import { m } from '../../paraglide/messages';
+
+/** Whether a member works now, in words; a dash for those who are not asked. */
+export function stateWord({ state, away_until: until }: TeamPerson): string {
+  if (state === 'away') return m.board_away({ time: until ? timeOfDay(until) : '' });
+  return state === 'on' ? m.board_on() : state === 'off' ? m.board_off() : '–';
+}
