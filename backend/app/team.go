@@ -139,14 +139,10 @@ func (m *membership) named(ctx context.Context, op human.OperationID, files []hu
 // fetch returns a file from the first desk that gives it.
 func (m *membership) fetch(ctx context.Context, entries []human.Entry, id human.AttachmentID) ([]byte, error) {
 	err := error(human.Errorf(human.NotFound, "no attachment %s", id))
-	for i, desk := range team.Holders(entries, id) {
+	for _, desk := range team.Holders(entries, id) {
 		var file bytes.Buffer
-		failed := m.journal.Fetch(ctx, desk, team.Ask{Operation: entries[0].ID, Attachment: id}, human.LargestAttachment, &file)
-		if failed == nil {
+		if err = m.journal.Fetch(ctx, desk, team.Ask{Operation: entries[0].ID, Attachment: id}, human.LargestAttachment, &file); err == nil {
 			return file.Bytes(), nil
-		}
-		if i == 0 || human.KindOf(failed) == human.Unavailable { // it may come later
-			err = failed
 		}
 	}
 	return nil, err

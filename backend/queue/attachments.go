@@ -96,19 +96,13 @@ func (q *Queue) Attach(ctx context.Context, by human.Actor, name string, data []
 // Attachment returns what is known of a file. An agent reads what it sent, and what came with an answer to a request of its own;
 // an operator what they sent, and what belongs to an operation or a draft. To all others it is NotFound, as if it did not exist.
 func (q *Queue) Attachment(ctx context.Context, by human.Actor, id human.AttachmentID) (human.Attachment, error) {
-	a, _, err := q.attachment(ctx, by, id)
-	return a, err
-}
-
-// attachment is Attachment with the operation that the file belongs to, if any.
-func (q *Queue) attachment(ctx context.Context, by human.Actor, id human.AttachmentID) (human.Attachment, human.OperationID, error) {
 	none := human.Errorf(human.NotFound, "you have no attachment %s", human.OneLine(string(id), 80))
 	if q.opts.Files == nil || !id.Valid() {
-		return human.Attachment{}, "", none
+		return human.Attachment{}, none
 	}
 	ops, err := q.opts.Files.Named(ctx, id)
 	if err != nil {
-		return human.Attachment{}, "", err
+		return human.Attachment{}, err
 	}
 	for _, named := range ops {
 		op, err := q.load(ctx, named)
@@ -116,7 +110,7 @@ func (q *Queue) attachment(ctx context.Context, by human.Actor, id human.Attachm
 			continue // it was not stored after all
 		}
 		if err != nil {
-			return human.Attachment{}, "", err
+			return human.Attachment{}, err
 		}
 		if by.Role == human.Agent {
 			if op.AgentID != by.Name {
@@ -126,17 +120,17 @@ func (q *Queue) attachment(ctx context.Context, by human.Actor, id human.Attachm
 		}
 		if a, is := op.Attached(id); is {
 			a.Removed, err = q.opts.Files.Removed(ctx, id)
-			return a, op.ID, err
+			return a, err
 		}
 	}
 	a, err := q.opts.Files.Sent(ctx, by, id)
 	if isNotFound(err) {
-		return a, "", none
+		return a, none
 	}
 	if err == nil {
 		a.Removed, err = q.opts.Files.Removed(ctx, id)
 	}
-	return a, "", err
+	return a, err
 }
 
 // Marked is the operation, its files of the request and the answer with the time at which retention removed their bytes. Where that cannot
@@ -164,7 +158,7 @@ func (q *Queue) Marked(ctx context.Context, op human.Operation) human.Operation 
 // AttachmentData returns a file that by may read (see Attachment): its bytes as they are, or with a width those of a JPEG of at
 // most so many pixels across. What another desk has comes from there, which may take a minute.
 func (q *Queue) AttachmentData(ctx context.Context, by human.Actor, id human.AttachmentID, width int) (human.Attachment, []byte, error) {
-	a, op, err := q.attachment(ctx, by, id)
+	a, err := q.Attachment(ctx, by, id)
 	if err != nil {
 		return a, nil, err
 	}
@@ -178,7 +172,7 @@ func (q *Queue) AttachmentData(ctx context.Context, by human.Actor, id human.Att
 		}
 	}
 	data, err := read(ctx, id)
-	if !isNotFound(err) || q.opts.Fetch == nil || op == "" || a.Removed != nil {
+	if !isNotFound(err) || q.opts.Fetch == nil || a.Removed != nil {
 		return a, data, err
 	}
 	once, _ := q.fetching.LoadOrStore(id, make(chan struct{}, 1))
@@ -189,25 +183,43 @@ func (q *Queue) AttachmentData(ctx context.Context, by human.Actor, id human.Att
 		return a, nil, ctx.Err()
 	}
 	if data, err = read(ctx, id); isNotFound(err) { // else another caller was first
-		if err = q.fetch(ctx, op, id); err == nil {
+		if err = q.fetch(ctx, id); err == nil {
 			data, err = read(ctx, id)
 		}
 	}
 	return a, data, err
 }
 
-// fetch stores a file that another desk of the team has, also where its caller does not wait for so long: the next one finds it.
-func (q *Queue) fetch(ctx context.Context, op human.OperationID, id human.AttachmentID) error {
-	ctx = context.WithoutCancel(ctx)
-	entries, err := q.journal.Operation(ctx, op)
+// fetchTime is how long other desks are asked for a file.
+const fetchTime = time.Minute
+
+// fetch stores a file that another desk of the team has, also where its caller does not wait for so long: the next one finds it. Any
+// operation may name a file, also of a member who means harm, so all of them are tried.
+func (q *Queue) fetch(ctx context.Context, id human.AttachmentID) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
+	defer cancel()
+	ops, err := q.opts.Files.Named(ctx, id)
 	if err != nil {
 		return err
 	}
-	data, err := q.opts.Fetch(ctx, entries, id)
-	if err != nil {
-		return err
+	failed := error(human.Errorf(human.NotFound, "no attachment %s", id))
+	for _, op := range ops {
+		entries, err := q.journal.Operation(ctx, op)
+		if err != nil {
+			return err
+		}
+		data, err := q.opts.Fetch(ctx, entries, id)
+		if err == nil {
+			err = q.opts.Files.Fetched(ctx, id, data)
+		}
+		if err == nil {
+			return nil
+		}
+		if !isNotFound(err) {
+			failed = err
+		}
 	}
-	return q.opts.Files.Fetched(ctx, id, data)
+	return failed
 }
 
 // Names says whether an operation names a file, in its request, its answer or a draft. One that does not exist names none.
