@@ -128,6 +128,10 @@ func TestATeamAnswers(t *testing.T) {
 		run(t, d.dir, nil, "doctor").want(t, 0)
 	}
 
+	for _, d := range []*fixture{ann, mei} {
+		run(t, d.dir, nil, "team", "check", "--code", d.invite(t)).want(t, 0, "Here", "Team")
+	}
+
 	// An agent of the same name at the other desk does not see it.
 	if got := run(t, mei.dir, mei.env, "show", string(rung.ID)); got.code == 0 {
 		t.Errorf("an agent of another desk reads the request: %s", got.out)
