@@ -130,6 +130,7 @@ lint: lint-frontend $(LINT) $(ACTIONLINT) frontend/dist/index.html ## check form
 	$(ACTIONLINT)
 	GOLANGCI_LINT="$(CURDIR)/$(LINT)" $(GO_TEST),layers -count 1 ./build/scripts/layers
 	go -C build/monitoring/check test -count 1 .
+	go -C build/cluster/check test -count 1 .
 	go run -buildvcs=false ./build/scripts/prose
 
 screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look

@@ -12,6 +12,7 @@ import (
 
 	"deskbell/backend/agent"
 	"deskbell/backend/agent/declared"
+	"deskbell/backend/app/hubprogram"
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
 	"deskbell/backend/llm"
@@ -81,7 +82,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 				return journals(dir).List(ctx, agent.RunPrefix, most)
 			},
 		},
-		Hub: teamHub(),
+		Hub: hubprogram.Hub(),
 		Gate: cli.Gate{
 			Load: gatefile.Load, Project: gatefile.Project, Root: workspace.Root,
 			Evidence: func(ctx context.Context, call gate.Call) gate.Evidence { return workspace.New(ctx, call, nil) },

@@ -183,6 +183,14 @@ func (m *membership) State() (human.DeskState, <-chan struct{}) {
 	return now, changed
 }
 
+// Check implements api.Team.
+func (m *membership) Check(ctx context.Context) (human.TeamCheck, error) {
+	if m.journal == nil {
+		return human.TeamCheck{}, human.Errorf(human.NotFound, "this desk is in no team")
+	}
+	return m.journal.Check(ctx)
+}
+
 // Join implements api.Team.
 func (m *membership) Join(ctx context.Context, by human.Actor, link string) error {
 	m.mu.Lock()

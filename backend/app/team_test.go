@@ -141,6 +141,9 @@ func TestATeamAnswers(t *testing.T) {
 	if status, err := alone.boss.call("GET", "/api/team/board", nil, nil); status != 404 {
 		t.Errorf("the board of no team: %d, %v", status, err)
 	}
+	for _, d := range []*fixture{ann, mei} {
+		run(t, d.dir, nil, "team", "check", "--code", d.invite(t)).want(t, 0, "Here", "Team")
+	}
 
 	// An agent of the same name at the other desk does not see it.
 	if got := run(t, mei.dir, mei.env, "show", string(rung.ID)); got.code == 0 {

@@ -15,3 +15,20 @@ type DeskState struct {
 	Behind  uint64    `json:"behind,omitempty" doc:"How many changes of the team are not here yet."`
 	Waiting int       `json:"waiting,omitempty" doc:"How many requests are stored here only, and are given to the team once it is online; at most 1000 are counted."`
 }
+
+// A TeamCheck compares this desk's copy with the team's journal.
+type TeamCheck struct {
+	Same      bool          `json:"same" doc:"Both have the same operations with the same events."`
+	Here      TeamCopy      `json:"here" doc:"What this desk has."`
+	Team      TeamCopy      `json:"team" doc:"What the team's journal has."`
+	Missing   []OperationID `json:"missing,omitempty" doc:"The team has them, or events of them, and this desk does not, for instance because they were deleted here. At most 100, as below."`
+	Different []OperationID `json:"different,omitempty" doc:"Events of them are not the same."`
+	OnlyHere  []OperationID `json:"only_here,omitempty" doc:"They, or the last events of them, are on this desk only."`
+}
+
+// A TeamCopy counts what one side of a TeamCheck has.
+type TeamCopy struct {
+	Operations int    `json:"operations"`
+	Events     int    `json:"events"`
+	Hash       string `json:"hash" doc:"SHA-256 over the id, version and content of each event, the same on all desks that have the same."`
+}

@@ -13,6 +13,8 @@ import (
 type Team interface {
 	// State is how the desk stands now; changed is closed when that is different.
 	State() (now human.DeskState, changed <-chan struct{})
+	// Check compares what this desk has with the team's journal.
+	Check(ctx context.Context) (human.TeamCheck, error)
 	// Join makes this a desk of the team that a link is for, from the next start on.
 	Join(ctx context.Context, by human.Actor, link string) error
 	// Board is how the team and its queue stand at a time, whose location says when days and weeks begin; NotFound in no team.
@@ -44,6 +46,11 @@ func (s *Server) team(c catalogue) {
 			}
 			b, err := s.deps.Team.Board(ctx, x.by, s.deps.Now().In(zone))
 			return ok(&b, err)
+		})
+	add(c, route{http.MethodGet, "/api/team/check", "checkTeam", "Compare this desk's copy with the team's journal, by counts and hashes; it may take minutes", operators, 0},
+		func(ctx context.Context, _ *exchange, _ *none) (*answer[*human.TeamCheck], error) {
+			found, err := s.deps.Team.Check(ctx)
+			return ok(&found, err)
 		})
 	add(c, route{http.MethodPost, "/api/team/join", "joinTeam", "Join a team by a one-time link, from the next start on", operators, 0},
 		func(ctx context.Context, x *exchange, in *payload[JoinRequest]) (*answer[*human.DeskState], error) {

@@ -21,6 +21,8 @@ import (
 type Hub struct {
 	// Open opens the hub of a folder; Close it after Run.
 	Open func(ctx context.Context, o HubOptions) (HubServer, error)
+	// MakeKeys makes the keys of a team in a folder, where there are none.
+	MakeKeys func(dir, team string) error
 	// Office says who is in the team, whether the hub of a folder runs or not.
 	Office func(ctx context.Context, dir string) (HubOffice, error)
 }
@@ -28,6 +30,7 @@ type Hub struct {
 // HubOptions are how a hub runs.
 type HubOptions struct {
 	Dir           string // its folder
+	Keys          string // the folder that has its keys; empty: its own
 	Team          string // needed at the first start
 	Addr, WebAddr string // host:port, for desks and for the web page
 	Hosts         []string
@@ -94,6 +97,7 @@ func (s *shell) hubCommand() *cobra.Command {
 			return s.runHub(c.Context(), o, lead)
 		},
 	}
+	c.Flags().StringVar(&o.Keys, "keys", "", "the folder that has the team's keys, as `hub keys` made them, if not the hub's own")
 	c.Flags().StringVar(&o.Team, "team", "", "the team's name, at the first start")
 	c.Flags().StringVar(&lead, "lead", "", "the first lead's name, at the first start, if not this user's")
 	c.Flags().StringVar(&o.Addr, "addr", "127.0.0.1:4222", "the address for desks")
@@ -103,7 +107,46 @@ func (s *shell) hubCommand() *cobra.Command {
 	c.Flags().StringVar(&o.Cluster, "cluster", "", "in a cluster: the address for the other hubs")
 	c.Flags().StringSliceVar(&o.Routes, "routes", nil, "in a cluster: the other hubs' addresses")
 	c.Flags().IntVar(&days, "fold-days", 30, "days after which a request that ended is moved from the journal into a snapshot; 0: never")
-	c.AddCommand(s.hubInviteCommand(), s.hubMembersCommand(), s.hubRemoveCommand(), s.hubLoginCommand())
+	c.AddCommand(s.hubKeysCommand(), s.hubInviteCommand(), s.hubMembersCommand(), s.hubRemoveCommand(), s.hubLoginCommand())
+	return c
+}
+
+// ExecuteHub is Execute for a program that is a hub and nothing else: `hub` is its root. p needs Version, Built and Hub only.
+func ExecuteHub(ctx context.Context, p Program, args []string, out, errs io.Writer) int {
+	s := &shell{Program: p, out: out, err: errs}
+	c := s.hubCommand()
+	c.Use, c.Version, c.SilenceErrors, c.SilenceUsage = "deskbell-hub", p.Version, true, true
+	c.Example = "  deskbell-hub --data /data --team Blue --addr :4222 --web :8443 --host hub.example.org"
+	c.PersistentFlags().StringVar(&s.data, "data", "", "the data folder; the hub has the folder hub in it")
+	c.SetArgs(args)
+	c.SetOut(out)
+	c.SetErr(errs)
+	if err := c.ExecuteContext(ctx); err != nil {
+		s.complain(err)
+		return exitError
+	}
+	return s.code
+}
+
+func (s *shell) hubKeysCommand() *cobra.Command {
+	name := ""
+	c := &cobra.Command{
+		Use: "keys", Short: "Make the keys of a team for the hubs of a cluster", Args: cobra.NoArgs,
+		Long: "Make the keys of a team in the folder hub of the data folder, and start nothing. Keys that are there stay. The hubs of a cluster get the\n" +
+			"same ones, by --keys or as copies in their own folders. Whoever has them can be any desk: keep them as you keep a password.",
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := s.hubDir()
+			if err != nil {
+				return err
+			}
+			if err := s.Hub.MakeKeys(dir, name); err != nil {
+				return err
+			}
+			s.note("The keys are in %s.", dir)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&name, "team", "", "the team's name")
 	return c
 }
 

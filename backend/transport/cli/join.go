@@ -50,7 +50,45 @@ func (s *shell) teamCommand() *cobra.Command {
 			return nil
 		}),
 	}
+	c.AddCommand(s.teamCheckCommand())
 	return s.operatorFlags(c, "print it as one line of JSON")
+}
+
+func (s *shell) teamCheckCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "check", Short: "Compare this desk's copy with the team's journal", Args: cobra.NoArgs,
+		Long: "Compare this desk's copy with the team's journal, by counts and by a hash over the id, version and content of each event. Desks that have\n" +
+			"the same print the same hash. It reads the whole journal, and exits with 1 if something differs.",
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			found, err := operator.CheckTeam(ctx)
+			if err != nil {
+				return err
+			}
+			if !found.Same {
+				s.code = 1
+			}
+			if s.json {
+				return s.printJSON(found)
+			}
+			for _, of := range []struct {
+				where string
+				human.TeamCopy
+			}{{"Here", found.Here}, {"Team", found.Team}} {
+				c := of.TeamCopy
+				s.printf("%s  %s, %s, hash %s\n", of.where, counted(c.Operations, "request", "requests"), counted(c.Events, "event", "events"), c.Hash)
+			}
+			for _, of := range []struct {
+				what string
+				ids  []human.OperationID
+			}{{"missing here", found.Missing}, {"different", found.Different}, {"only here", found.OnlyHere}} {
+				for _, id := range of.ids {
+					s.printf("%s  %s\n", of.what, id)
+				}
+			}
+			return nil
+		}),
+	}
+	return s.operatorFlags(c, "print what was found as one line of JSON")
 }
 
 // teamLine says in words how a desk stands with its team.

@@ -439,6 +439,12 @@ func (c *Client) Team(ctx context.Context) (state human.DeskState, err error) {
 	return state, err
 }
 
+// CheckTeam compares what the server's desk has with its team's journal.
+func (c *Client) CheckTeam(ctx context.Context) (found human.TeamCheck, err error) {
+	_, err = c.call(ctx, http.MethodGet, "/api/team/check", nil, &found)
+	return found, err
+}
+
 // AddAgent makes a key for an agent. Only this call returns it.
 func (c *Client) AddAgent(ctx context.Context, name string) (key string, err error) {
 	var answer struct{ Key string }

@@ -120,7 +120,7 @@ func TestAKilledHubHasAllThatItAcknowledged(t *testing.T) {
 // Three hubs are one: what one acknowledges the others have, and any one may stop.
 func TestThreeHubs(t *testing.T) {
 	t.Parallel()
-	ctx, now := t.Context(), time.Now()
+	ctx := t.Context()
 	var dirs, routes []string
 	for range 3 {
 		dirs = append(dirs, t.TempDir())
@@ -133,23 +133,18 @@ func TestThreeHubs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := loadKeys(dirs[0], "Blue", now); err != nil {
-		t.Fatal(err)
+	keys := filepath.Join(t.TempDir(), "keys")
+	if _, err := Open(ctx, Options{Dir: dirs[0], Keys: keys, Team: "Blue", Addr: "127.0.0.1:0", WebAddr: "127.0.0.1:0"}); human.KindOf(err) != human.Invalid {
+		t.Errorf("a hub makes the keys that others should share: %v", err)
 	}
-	for _, name := range []string{keysFile, teamKeyFile} {
-		raw, err := os.ReadFile(filepath.Join(dirs[0], name))
-		if err != nil {
+	for range 2 { // the second time, they stay
+		if err := MakeKeys(keys, "Blue"); err != nil {
 			t.Fatal(err)
-		}
-		for _, dir := range dirs[1:] {
-			if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 	hubs, stops := make([]*Hub, 3), make([]func(), 3)
 	for i := range hubs {
-		hubs[i], stops[i] = open(t, Options{Dir: dirs[i], ServerName: fmt.Sprint("n", i), ClusterAddr: routes[i], Routes: routes})
+		hubs[i], stops[i] = open(t, Options{Dir: dirs[i], Keys: keys, ServerName: fmt.Sprint("n", i), ClusterAddr: routes[i], Routes: routes})
 	}
 	for _, h := range hubs {
 		select {
@@ -157,6 +152,13 @@ func TestThreeHubs(t *testing.T) {
 		case <-time.After(30 * time.Second):
 			t.Fatal("the hubs do not find each other")
 		}
+	}
+	in, err := Enter(ctx, dirs[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
 	}
 	c := join(t, hubs[0], "Ann", team.AgentRole)
 	if len(c.URLs) != 3 {
@@ -198,7 +200,7 @@ func TestThreeHubs(t *testing.T) {
 	for i := range 100 {
 		publish(fmt.Sprint("after ", i))
 	}
-	if _, err := Open(ctx, Options{Dir: dirs[leader], Addr: "127.0.0.1:0", WebAddr: "127.0.0.1:0"}); human.KindOf(err) != human.Invalid {
+	if _, err := Open(ctx, Options{Dir: dirs[leader], Keys: keys, Addr: "127.0.0.1:0", WebAddr: "127.0.0.1:0"}); human.KindOf(err) != human.Invalid {
 		t.Errorf("a hub of a cluster starts alone: %v", err)
 	}
 	left := hubs[(leader+1)%3]

@@ -41,6 +41,7 @@ const maxPayload = 8 << 20
 // Options are how a hub runs.
 type Options struct {
 	Dir     string   // its folder; only this user may read it
+	Keys    string   // the folder that has its keys, which are there already; empty: Dir, where the first start makes them
 	Team    string   // the team's name, needed at the first start
 	Addr    string   // where desks connect to NATS, as host:port
 	WebAddr string   // where desks join and people look, over HTTPS
@@ -91,7 +92,7 @@ func Open(_ context.Context, o Options) (_ *Hub, err error) {
 			err = errors.Join(err, h.Close())
 		}
 	}()
-	if h.keys, err = loadKeys(o.Dir, o.Team, o.Now()); err != nil {
+	if h.keys, err = keysOf(o.Dir, o.Keys, o.Team, o.Now()); err != nil {
 		return nil, err
 	}
 	if was, err := readAddress(o.Dir); err == nil && was.Clustered != (o.ClusterAddr != "") {
@@ -406,7 +407,7 @@ func (h *Hub) revoke(ctx context.Context, more ...Desk) error {
 
 // announce notes for desks and for the hub's commands where the hub is.
 func (h *Hub) announce(ctx context.Context) error {
-	node := address{NATS: "tls://" + h.reached(h.desks.Addr()), Web: h.URL(), Local: h.desks.Addr().String(), Clustered: h.o.ClusterAddr != ""}
+	node := address{NATS: "tls://" + h.reached(h.desks.Addr()), Web: h.URL(), Local: h.desks.Addr().String(), Keys: h.o.Keys, Clustered: h.o.ClusterAddr != ""}
 	raw, err := json.Marshal(node)
 	if err == nil {
 		_, err = disk.Replace(filepath.Join(h.o.Dir, addressFile), bytes.NewReader(raw), 0o600)
@@ -447,6 +448,7 @@ func (h *Hub) Close() error {
 // An address is where a hub is reached: by desks, by browsers, and from this machine.
 type address struct {
 	NATS, Web, Local string
+	Keys             string `json:",omitempty"` // as Options.Keys
 	Clustered        bool
 }
 

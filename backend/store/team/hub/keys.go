@@ -49,6 +49,27 @@ type keys struct {
 	teamKey string // base64url
 }
 
+// MakeKeys makes the keys of a team in a folder, where there are none: the hubs of a cluster share them.
+func MakeKeys(dir, team string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return human.Wrap(human.Unavailable, err, "the hub's folder cannot be made: %v", err)
+	}
+	_, err := loadKeys(dir, team, time.Now())
+	return err
+}
+
+// keysOf reads the keys of a hub whose folder is dir, from the folder from if that is given. Only a hub's own folder gets new ones: a hub
+// that made keys where others' should be would be one of no cluster.
+func keysOf(dir, from, name string, now time.Time) (*keys, error) {
+	if from == "" {
+		return loadKeys(dir, name, now)
+	}
+	if _, err := os.Stat(filepath.Join(from, keysFile)); err != nil {
+		return nil, human.Wrap(human.Invalid, err, "the team's keys are not in %s; `deskbell hub keys` makes them", from)
+	}
+	return loadKeys(from, name, now)
+}
+
 // loadKeys reads the keys of a folder, or makes them there.
 func loadKeys(dir, name string, now time.Time) (*keys, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, keysFile))

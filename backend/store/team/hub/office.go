@@ -112,7 +112,7 @@ func Enter(ctx context.Context, dir string) (*Office, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := loadKeys(dir, "", time.Now())
+	k, err := keysOf(dir, at.Keys, "", time.Now())
 	if err != nil {
 		return nil, err
 	}

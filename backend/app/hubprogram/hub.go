@@ -1,4 +1,5 @@
-package app
+// Package hubprogram is the hub of a team for the command line, without what only a desk needs.
+package hubprogram
 
 import (
 	"context"
@@ -14,8 +15,8 @@ import (
 	"deskbell/backend/transport/cli"
 )
 
-// teamHub is the hub of a team, for the command line.
-func teamHub() cli.Hub {
+// Hub is the hub of a team, for the command line.
+func Hub() cli.Hub {
 	return cli.Hub{
 		Open: func(ctx context.Context, o cli.HubOptions) (cli.HubServer, error) {
 			if err := sealed.Seal(); err != nil {
@@ -29,7 +30,7 @@ func teamHub() cli.Hub {
 				return nil, human.Wrap(human.Unavailable, err, "the hub's log cannot be written: %v", err)
 			}
 			h, err := hub.Open(ctx, hub.Options{
-				Dir: o.Dir, Team: o.Team, Addr: o.Addr, WebAddr: o.WebAddr, Hosts: o.Hosts,
+				Dir: o.Dir, Keys: o.Keys, Team: o.Team, Addr: o.Addr, WebAddr: o.WebAddr, Hosts: o.Hosts,
 				ServerName: o.Name, ClusterAddr: o.Cluster, Routes: o.Routes, FoldAfter: o.FoldAfter, Log: log,
 			})
 			if err != nil {
@@ -37,6 +38,7 @@ func teamHub() cli.Hub {
 			}
 			return hubServer{h, file}, nil
 		},
+		MakeKeys: hub.MakeKeys,
 		Office: func(ctx context.Context, dir string) (cli.HubOffice, error) {
 			f, err := hub.Enter(ctx, dir)
 			if err != nil {
