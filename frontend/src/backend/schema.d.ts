@@ -3013,6 +3013,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare this desk's copy with the team's journal, by counts and hashes; it may take minutes
+         * @description For: operator.
+         */
+        get: operations["checkTeam"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/team/join": {
         parameters: {
             query?: never;
@@ -7724,6 +7744,28 @@ export interface components {
             team: components["schemas"]["DeskState"];
             /** @enum {string} */
             type: "team";
+        };
+        TeamCheck: {
+            /** @description Events of them are not the same. */
+            different?: string[];
+            /** @description What this desk has. */
+            here: components["schemas"]["TeamCopy"];
+            /** @description The team has them, or events of them, and this desk does not, for instance because they were deleted here. At most 100, as below. */
+            missing?: string[];
+            /** @description They, or the last events of them, are on this desk only. */
+            only_here?: string[];
+            /** @description Both have the same operations with the same events. */
+            same: boolean;
+            /** @description What the team's journal has. */
+            team: components["schemas"]["TeamCopy"];
+        };
+        TeamCopy: {
+            /** Format: int64 */
+            events: number;
+            /** @description SHA-256 over the id, version and content of each event, the same on all desks that have the same. */
+            hash: string;
+            /** Format: int64 */
+            operations: number;
         };
         TerminalCommand: {
             /** Format: int64 */
@@ -13955,6 +13997,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeskState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    checkTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamCheck"];
                 };
             };
             /** @description An error; nothing was changed. */
