@@ -81,6 +81,10 @@ func (o off) Remove(ctx context.Context) (retention.Removal, error) { return o.P
 // noTeam is a desk that is in no team, and is given no good link.
 type noTeam struct{}
 
+func (noTeam) Check(context.Context) (human.TeamCheck, error) {
+	return human.TeamCheck{}, human.Errorf(human.NotFound, "this desk is in no team")
+}
+
 func (noTeam) State() (human.DeskState, <-chan struct{}) { return human.DeskState{}, nil }
 
 func (noTeam) Join(context.Context, human.Actor, string) error {
