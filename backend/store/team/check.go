@@ -1,9 +1,11 @@
 package team
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -93,6 +95,27 @@ func of(all map[human.OperationID]*copied, id human.OperationID) *copied {
 // it was read meanwhile.
 func (j *Journal) published(ctx context.Context, js jetstream.JetStream, place uint64, mine map[human.OperationID]*copied) (map[human.OperationID]*copied, error) {
 	all := map[human.OperationID]*copied{}
+	take := func(subject string, at uint64, data []byte) error {
+		_, desk, _, err := parse(subject)
+		if err != nil {
+			return nil //nolint:nilerr // it counts for nothing, as below
+		}
+		here, err := decode(j.o.Desk, subject, at, data)
+		if err != nil {
+			return nil //nolint:nilerr
+		}
+		if m := mine[here.ID]; at > place && (m == nil || uint64(len(m.hashes)) <= here.Before) {
+			return nil
+		}
+		wire, err := decode(desk, subject, at, data)
+		if err != nil {
+			return nil //nolint:nilerr
+		}
+		return apply(of(all, here.ID), here, wire)
+	}
+	if err := folded(ctx, js, take); err != nil {
+		return nil, err
+	}
 	stream, err := js.Stream(ctx, Stream)
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the team's journal cannot be read")
@@ -106,25 +129,35 @@ func (j *Journal) published(ctx context.Context, js jetstream.JetStream, place u
 			return nil, human.Wrap(human.Unavailable, err, "the team's journal cannot be read")
 		}
 		next = raw.Sequence + 1
-		_, desk, _, err := parse(raw.Subject)
-		if err != nil {
-			continue
-		}
-		here, err := decode(j.o.Desk, raw.Subject, raw.Sequence, raw.Data)
-		if err != nil {
-			continue
-		}
-		if m := mine[here.ID]; raw.Sequence > place && (m == nil || uint64(len(m.hashes)) <= here.Before) {
-			continue
-		}
-		wire, err := decode(desk, raw.Subject, raw.Sequence, raw.Data)
-		if err != nil {
-			continue
-		}
-		if err := apply(of(all, here.ID), here, wire); err != nil {
+		if err := take(raw.Subject, raw.Sequence, raw.Data); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// folded has take called for the messages that are in snapshots.
+func folded(ctx context.Context, js jetstream.JetStream, take func(subject string, place uint64, data []byte) error) error {
+	var failed error
+	bucket, err := js.KeyValue(ctx, Snapshots)
+	if err == nil {
+		var done func()
+		done, err = follow(ctx, bucket, func(e jetstream.KeyValueEntry) {
+			var s snapshot
+			if err := json.Unmarshal(e.Value(), &s); err != nil {
+				return // as no desk can read it
+			}
+			for _, m := range s.Messages {
+				failed = cmp.Or(failed, take(m.Subject, m.Place, m.Data))
+			}
+		})
+		if err == nil {
+			done()
+		}
+	}
+	if err != nil {
+		return human.Wrap(human.Unavailable, err, "the team's snapshots cannot be read")
+	}
+	return failed
 }
 
 // apply adds a message, as every desk does, if it is the next of its operation and the life cycle allows it.

@@ -3,6 +3,7 @@ package team_test
 import (
 	"database/sql"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -50,6 +51,14 @@ func TestWhatADeskBringsIsOnAllDesks(t *testing.T) {
 	mine, theirs := a.check(t), b.check(t)
 	if !mine.Same || !theirs.Same || mine.Here != theirs.Here || mine.Here != mine.Team || mine.Here.Operations != many || mine.Here.Events != events {
 		t.Fatalf("of %d events, Ann has %+v, Ben %+v", events, mine, theirs)
+	}
+
+	// A part of it is in snapshots.
+	if n, _ := folds(t, s, time.Now().Add(time.Hour)); n != many/4 {
+		t.Errorf("%d operations are folded", n)
+	}
+	if again := b.check(t); !reflect.DeepEqual(again, theirs) {
+		t.Errorf("once some are folded, Ben has %+v", again)
 	}
 
 	changed, gone := h.rung[1], h.rung[2]
