@@ -25,9 +25,9 @@ type copied struct {
 	hashes  []string      // of each version and all before it
 }
 
-// add appends an event as the desk sees it that it is from.
-func (c *copied) add(id human.OperationID, e human.Event, wire human.Event) error {
-	payload, err := encode(uint64(len(c.entries)), []human.Event{wire})
+// add appends an event, which wire is as the desk of the member has it that it comes from.
+func (c *copied) add(id human.OperationID, member string, e, wire human.Event) error {
+	payload, err := encode(member, uint64(len(c.entries)), []human.Event{wire})
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func unlike(e human.Event) human.Event {
 		return e
 	}
 	at := "@" + shown(e.Desk)
-	if e.By.Role == human.Agent {
+	if member, err := MemberOf(e.Desk); e.By.Role == human.Agent || e.By.Role == human.Operator && err == nil && e.By.Name != member {
 		e.By.Name = strings.TrimSuffix(e.By.Name, at)
 	}
 	if e.Request != nil {
@@ -73,7 +73,11 @@ func (j *Journal) Check(ctx context.Context) (human.TeamCheck, error) {
 		if err != nil {
 			return human.TeamCheck{}, err
 		}
-		if err := of(mine, entry.ID).add(entry.ID, entry.Event, unlike(entry.Event)); err != nil {
+		member, err := MemberOf(cmp.Or(entry.Event.Desk, j.o.Desk))
+		if err == nil {
+			err = of(mine, entry.ID).add(entry.ID, member, entry.Event, unlike(entry.Event))
+		}
+		if err != nil {
 			return human.TeamCheck{}, err
 		}
 	}
@@ -111,7 +115,11 @@ func (j *Journal) published(ctx context.Context, js jetstream.JetStream, place u
 		if err != nil {
 			return nil //nolint:nilerr
 		}
-		return apply(of(all, here.ID), here, wire)
+		member, err := MemberOf(desk)
+		if err != nil {
+			return nil //nolint:nilerr
+		}
+		return apply(of(all, here.ID), member, here, wire)
 	}
 	if err := folded(ctx, js, take); err != nil {
 		return nil, err
@@ -161,13 +169,13 @@ func folded(ctx context.Context, js jetstream.JetStream, take func(subject strin
 }
 
 // apply adds a message, as every desk does, if it is the next of its operation and the life cycle allows it.
-func apply(c *copied, here, wire replica.Message) error {
+func apply(c *copied, member string, here, wire replica.Message) error {
 	if here.Before != uint64(len(c.entries)) {
 		return nil
 	}
 	next := copied{slices.Clone(c.entries), slices.Clone(c.hashes)}
 	for i, e := range here.Events {
-		if err := next.add(here.ID, e, wire.Events[i]); err != nil {
+		if err := next.add(here.ID, member, e, wire.Events[i]); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package team_test
 
 import (
 	"database/sql"
+	"log/slog"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -11,6 +12,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue"
+	"deskbell/backend/queue/journaltest"
+	"deskbell/backend/store/sqlite"
+	"deskbell/backend/store/team"
 )
 
 func (s *seat) check(tb testing.TB) human.TeamCheck {
@@ -29,8 +34,13 @@ func TestWhatADeskBringsIsOnAllDesks(t *testing.T) {
 	const many = 1000
 	s, port := one(t, filepath.Join(t.TempDir(), "nats"), server.RANDOM_PORT)
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	a, b := newSeat(t, "Ann", 0, port), newSeat(t, "Ben", 0, port)
-	a.offline(t)
+	// Before it joins, it has a queue of its own, and its operator another name.
+	a := &seat{name: team.Desk("Ann", 1), member: "ann", dir: filepath.Join(t.TempDir(), "data")}
+	var err error
+	if a.store, err = sqlite.Open(t.Context(), a.dir, sqlite.Options{Key: journaltest.Key}); err != nil {
+		t.Fatal(err)
+	}
+	a.q = queue.New(a.store, a.store, queue.Options{Now: time.Now, MaxPending: 1 << 20, Log: slog.New(slog.DiscardHandler)})
 	h := &history{start: time.Now()}
 	events := 0
 	for i := range many {
@@ -41,17 +51,30 @@ func TestWhatADeskBringsIsOnAllDesks(t *testing.T) {
 			events++
 		}
 	}
-	if _, err := a.j.Check(t.Context()); human.KindOf(err) != human.Unavailable {
-		t.Errorf("compared without a connection: %v", err)
+	if err := a.store.Close(); err != nil {
+		t.Fatal(err)
 	}
-	a.each((*proxy).heal)
+	a.member = "Ann"
+	a.proxies = append(a.proxies, newProxy(t, port))
+	a.open(t)
+	t.Cleanup(func() { a.close(t) })
 	a.online(t)
-	b.online(t)
+	b := newSeat(t, "Ben", 0, port).online(t)
 	b.sees(t, h.rung[many-1], 3)
 	mine, theirs := a.check(t), b.check(t)
 	if !mine.Same || !theirs.Same || mine.Here != theirs.Here || mine.Here != mine.Team || mine.Here.Operations != many || mine.Here.Events != events {
 		t.Fatalf("of %d events, Ann has %+v, Ben %+v", events, mine, theirs)
 	}
+	if claim := b.sees(t, h.rung[1], 2); claim.ClaimedBy != "ann@Ann" {
+		t.Errorf("Ben sees it claimed by %q", claim.ClaimedBy)
+	}
+	b.each((*proxy).cut)
+	b.offline(t)
+	if _, err := b.j.Check(t.Context()); human.KindOf(err) != human.Unavailable {
+		t.Errorf("compared without a connection: %v", err)
+	}
+	b.each((*proxy).heal)
+	b.online(t)
 
 	// A part of it is in snapshots.
 	if n, _ := folds(t, s, time.Now().Add(time.Hour)); n != many/4 {
@@ -72,7 +95,7 @@ func TestWhatADeskBringsIsOnAllDesks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{
-		`UPDATE journal SET payload = replace(payload, '"Ann"', '"Eve"') WHERE version = 2 AND operation_id = '` + string(changed) + `'`,
+		`UPDATE journal SET payload = replace(payload, 'ann@Ann', 'eve@Ann') WHERE version = 2 AND operation_id = '` + string(changed) + `'`,
 		`UPDATE journal SET operation_id = 'op_other' WHERE operation_id = '` + string(gone) + `'`,
 	} {
 		done, err := db.Exec(statement)

@@ -146,7 +146,7 @@ func (j *Journal) Append(ctx context.Context, id human.OperationID, expected uin
 		return 0, err
 	}
 	for _, e := range events {
-		if err := may(e, j.member, class); err != nil {
+		if err := may(e, j.member, class, max(expected, 1)); err != nil {
 			return 0, err
 		}
 	}
@@ -261,7 +261,7 @@ func (e *lostError) unavailable(id human.OperationID) error {
 // publish puts an append into the team's journal, and returns its place. The error is a Conflict, a lostError, or says what is wrong
 // with the message.
 func (j *Journal) publish(ctx context.Context, message string, id human.OperationID, class Class, at replica.Standing, events []human.Event) (uint64, error) {
-	payload, err := encode(at.Version, events)
+	payload, err := encode(j.member, at.Version, events)
 	if err != nil {
 		return 0, err
 	}

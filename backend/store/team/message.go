@@ -29,8 +29,9 @@ type wireEvent struct {
 	Signed  []byte `json:"signed,omitempty"` // the receipt
 }
 
-// encode makes the payload of an append.
-func encode(before uint64, events []human.Event) ([]byte, error) {
+// encode makes the payload of an append by a member's desk. What was done at the desk under another name, before it joined, has no receipt
+// there: it would be of nobody in the team.
+func encode(member string, before uint64, events []human.Event) ([]byte, error) {
 	m := wireMessage{Format: format, Before: before, Events: make([]wireEvent, len(events))}
 	for i, e := range events {
 		w := wireEvent{Event: e}
@@ -41,8 +42,8 @@ func encode(before uint64, events []human.Event) ([]byte, error) {
 			request.Details, request.Context = nil, nil
 			w.Request = &request
 		}
-		if e.Receipt != nil {
-			w.Signed, w.Receipt = e.Receipt.RawMessage, nil
+		if w.Receipt = nil; e.Receipt != nil && e.By.Name == member {
+			w.Signed = e.Receipt.RawMessage
 		}
 		m.Events[i] = w
 	}
@@ -86,22 +87,22 @@ func decode(me, subject string, place uint64, payload []byte) (replica.Message, 
 		if w.Signed != nil {
 			e.Receipt = &human.Receipt{RawMessage: w.Signed}
 		}
-		if err := may(e, member, class); err != nil {
+		if err := may(e, member, class, m.Before); err != nil {
 			return m, err
 		}
 		if e.Desk = ""; desk != me {
-			e = from(desk, e)
+			e = from(desk, member, e)
 		}
 		m.Events = append(m.Events, e)
 	}
 	return m, nil
 }
 
-// from is an event as a desk sees it that is not the one it comes from.
-func from(desk string, e human.Event) human.Event {
+// from is an event as a desk sees it that is not the one it comes from, which is a member's.
+func from(desk, member string, e human.Event) human.Event {
 	e.Desk = desk
 	at := "@" + shown(desk)
-	if e.By.Role == human.Agent {
+	if e.By.Role == human.Agent || e.By.Role == human.Operator && e.By.Name != member {
 		e.By.Name += at
 	}
 	if e.Request != nil {
@@ -122,12 +123,14 @@ func shown(desk string) string {
 	return member
 }
 
-// may says why a member's desk cannot publish an event in a message of a class.
-func may(e human.Event, member string, class Class) error {
+// may says why a member's desk cannot publish an event in a message of a class, where the operation is at the version before. What was there when the
+// desk joined may have been done under another name: it is the first that the team hears of the operation, and shown as that desk's. Only
+// an approval that needs a second person is not taken so.
+func may(e human.Event, member string, class Class, before uint64) error {
 	switch {
 	case e.By.Role == human.Operator && class != ByOperator:
 		return human.Errorf(human.Denied, "%s cannot answer: this desk is an agents' desk", e.By.Name)
-	case e.By.Role == human.Operator && e.By.Name != member:
+	case e.By.Role == human.Operator && e.By.Name != member && (before > 0 || e.Type == human.ApprovedFirst):
 		return human.Errorf(human.Denied, "this desk is %s's, and not %s's", member, e.By.Name)
 	case e.Request != nil && e.Request.RequestedBy != "" && e.Request.RequestedBy != member:
 		return human.Errorf(human.Denied, "this desk is %s's, and not %s's", member, e.Request.RequestedBy)
