@@ -5,7 +5,9 @@ package team_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -266,6 +268,50 @@ func TestADeskIsFilledAgain(t *testing.T) {
 	a.open(t)
 	a.online(t)
 	h.check(t, []*seat{b, a})
+}
+
+// What a desk brings from before it joined may have another name in it, and no approval that needs a second person.
+func TestAFirstApprovalHasTheMembersName(t *testing.T) {
+	t.Parallel()
+	a, _, s := pair(t)
+	cleo := team.Desk("Cleo", 1)
+	request := &human.Request{Kind: human.Approve, Description: "Drop the table?", Details: json.RawMessage(`{"action":"drop"}`), AgentID: "bot", Approvals: 2, RequestedBy: "Cleo"}
+	at := time.Now().UTC()
+	invoked := human.Event{Type: human.Invoked, At: at, By: human.Actor{Role: human.Agent, Name: "bot"}, Request: request}
+	for id, name := range map[human.OperationID]string{"op_zoe": "Zoe", "op_none": ""} {
+		op, err := human.Operation{}.Apply(invoked)
+		op.ID = id
+		if err != nil {
+			t.Fatal(err)
+		}
+		events := []human.Event{invoked}
+		answer := human.Answer{Decision: human.Approved}
+		if name != "" {
+			events = append(events, human.Event{Type: human.ApprovedFirst, At: at, By: human.Actor{Role: human.Operator, Name: name}, Answer: &answer, Digest: op.AnswerDigest(answer)})
+		}
+		raw, err := json.Marshal(map[string]any{"format": 1, "before": 0, "events": events})
+		if err != nil {
+			t.Fatal(err)
+		}
+		details := fmt.Sprintf(`,"details":%q}`, base64.StdEncoding.EncodeToString(request.Details)) // of the first event
+		send(t, s, team.Subject(id, cleo, team.ByOperator), strings.Replace(string(raw), "}}", "}"+details, 1))
+	}
+	eventually(t, 10*time.Second, "both messages to arrive", func() error {
+		at, err := a.store.Standing(t.Context(), "op_none")
+		if err == nil && at.Version != 1 {
+			err = errors.New("not yet")
+		}
+		return err
+	})
+	eventually(t, 10*time.Second, "both messages to be read", func() error {
+		if place, _, err := a.store.Place(t.Context()); err != nil || place < 2 {
+			return fmt.Errorf("the desk is at %d, %w", place, cmp.Or(err, errors.New("not yet")))
+		}
+		return nil
+	})
+	if at, err := a.store.Standing(t.Context(), "op_zoe"); err != nil || at.Version != 0 {
+		t.Errorf("an approval by who is no member is at version %d, %v", at.Version, err)
+	}
 }
 
 // What no desk would publish changes nothing, and blocks nothing.
