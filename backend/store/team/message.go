@@ -30,7 +30,7 @@ type wireEvent struct {
 }
 
 // encode makes the payload of an append by a member's desk. What was done at the desk under another name, before it joined, has no receipt
-// there: it would be of nobody in the team.
+// there: it would be of no one in the team.
 func encode(member string, before uint64, events []human.Event) ([]byte, error) {
 	m := wireMessage{Format: format, Before: before, Events: make([]wireEvent, len(events))}
 	for i, e := range events {
