@@ -115,7 +115,7 @@ func (a *App) openQueue(ctx context.Context) error {
 	o.Summarize = func(op human.Operation, answer human.Answer) string { return a.summaries.Line(op, answer) }
 	o.UndoTime = func() time.Duration { return time.Duration(a.now().Human.UndoSeconds) * time.Second }
 	o.Member = func() string { return a.team.credentials.Member }
-	o.SecondApproval = func() human.Risk { return human.Risk(a.now().Team.SecondApproval) }
+	o.SecondApproval = a.team.secondApproval
 	o.Log = a.log
 	o.Receipts = a.receipts()
 	a.attachments = attachments.New(a.Dir, attachments.Options{

@@ -55,7 +55,7 @@ func (a *App) openTeam() error {
 	})
 	a.settings.Operator.Name = c.Member
 	a.team.journal, err = team.New(a.store, team.Options{
-		Desk: c.Desk, Role: c.Role, Log: a.log, Connect: func() (*nats.Conn, error) { return c.Connect(team.Settings(c.Desk)...) },
+		Desk: c.Desk, Role: c.Role, Rules: c.Rules, Log: a.log, Connect: func() (*nats.Conn, error) { return c.Connect(team.Settings(c.Desk)...) },
 		Keys: a.receiptKeys.Own, Learn: a.receiptKeys.Learn, Here: a.team.here,
 		Key: c.TeamKey, Give: a.team.give, Named: a.team.named,
 	})
@@ -72,6 +72,7 @@ func (m *membership) jobs(jobs map[string]func(context.Context) error) {
 	}
 	jobs["team"] = m.journal.Run
 	jobs["requests of the team"] = m.app.queue.Learn
+	jobs["rules of the team"] = m.keepRules
 	jobs["who is asked"] = func(ctx context.Context) error {
 		return asking.Run(ctx, asking.Deps{Queue: m.app.queue, Team: m.members, Now: time.Now, Log: m.app.log})
 	}
@@ -158,6 +159,85 @@ func (m *membership) members() (routing.Rules, routing.Team, <-chan struct{}) {
 		}
 	}
 	return rules, now, changed
+}
+
+// keepRules keeps the team's rules with the credentials until ctx ends, so that they count from the next start on.
+func (m *membership) keepRules(ctx context.Context) error {
+	for {
+		_, _, changed := m.journal.Directory().Team()
+		if err := m.saveRules(); err != nil {
+			m.app.log.Error("the team's rules are not stored", "err", err)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (m *membership) saveRules() error {
+	_, text, _ := m.journal.Directory().Rules()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.credentials.Rules == text {
+		return nil
+	}
+	c := m.credentials
+	c.Rules = text
+	c.Seal = m.app.receipts().SealText(teamSeal, c.Text())
+	if err := c.Save(m.app.Dir); err != nil {
+		return err
+	}
+	m.credentials.Rules, m.credentials.Seal = c.Rules, c.Seal // the rest is read without mu
+	return nil
+}
+
+// secondApproval is the risk from which on two people approve: the team's rule or this desk's own setting, whichever is stricter.
+func (m *membership) secondApproval() human.Risk {
+	own := human.Risk(m.app.now().Team.SecondApproval)
+	if m.journal == nil {
+		return own
+	}
+	rules, _, _ := m.journal.Directory().Rules()
+	return rules.Stricter(own)
+}
+
+// Rules implements api.Team.
+func (m *membership) Rules() (rules human.TeamRules, err error) {
+	if m.journal == nil {
+		return rules, errNoTeam()
+	}
+	_, rules.Text, rules.Revision = m.journal.Directory().Rules()
+	return rules, nil
+}
+
+// SetRules implements api.Team.
+func (m *membership) SetRules(ctx context.Context, by human.Actor, rules human.TeamRules) error {
+	if m.journal == nil {
+		return errNoTeam()
+	}
+	err := m.journal.SetRules(ctx, rules.Text, rules.Revision)
+	if err == nil {
+		m.app.log.Info("the team's rules were changed", "by", by.Name)
+	}
+	return err
+}
+
+// SetMember implements api.Team.
+func (m *membership) SetMember(ctx context.Context, by human.Actor, name string, change routing.MemberChange) (routing.Member, error) {
+	if m.journal == nil {
+		return routing.Member{}, errNoTeam()
+	}
+	now, err := m.journal.SetMember(ctx, name, change.Change)
+	if err == nil {
+		m.app.log.Info("what the team knows of a member was changed", "member", name, "by", by.Name)
+	}
+	return now, err
+}
+
+func errNoTeam() error {
+	return human.Errorf(human.Conflict, "this desk is in no team; join one first")
 }
 
 // mostWaiting is how many waiting requests are counted.

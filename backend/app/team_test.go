@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,36 +62,117 @@ func (d *fixture) team(t testing.TB, is func(human.DeskState) bool) (now human.D
 
 func online(s human.DeskState) bool { return s.Online }
 
+// joined is a desk of a hub's team.
+func joined(t testing.TB, h *hub.Hub, member string, role team.Role) *fixture {
+	t.Helper()
+	link, err := h.Office().Invite(t.Context(), member, role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return joinedBy(t, link, member, role)
+}
+
+func joinedBy(t testing.TB, link, member string, role team.Role) *fixture {
+	t.Helper()
+	d := newFixture(t)
+	run(t, d.dir, nil, "join", link, "--code", d.invite(t)).want(t, 0, "Platform", member, "Start Deskbell again")
+	run(t, d.dir, nil, "join", link, "--code", d.invite(t)).want(t, 3, "can be in one only")
+	d.again(t)
+	if s := d.team(t, online); s.Member != member || s.Role != string(role) || s.Team != "Platform" {
+		t.Errorf("the desk stands as %+v", s)
+	}
+	return d
+}
+
+// Members, rules and the second approval, as a lead and an operator set them at their desks.
+func TestALeadSetsRules(t *testing.T) {
+	t.Parallel()
+	h, stopHub := startHub(t, t.TempDir(), "127.0.0.1:0", "127.0.0.1:0")
+	defer func() { stopHub() }()
+	lead, mei, sam := joined(t, h, "Lea", team.LeadRole), joined(t, h, "Mei", team.OperatorRole), joined(t, h, "Sam", team.OperatorRole)
+	must := func(d *fixture, code int, want string, args ...string) {
+		t.Helper()
+		run(t, d.dir, nil, append(args, "--code", d.invite(t))...).want(t, code, want)
+	}
+	file := func(text string) string {
+		name := filepath.Join(t.TempDir(), "rules.toml")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	const rules = "# ours\nsecond_approval = \"high\"\n\n[[rule]]\nkinds = [\"feedback\"]\nskill = \"databases\"\n"
+
+	// Sam says of himself what he can, the lead what Mei can; neither Mei nor the server lets one write of another.
+	must(sam, 0, "Sam is changed", "team", "member", "Sam", "--skills", "databases", "--hours", "mon-sun 00:00-00:00", "--zone", "Europe/Berlin")
+	must(lead, 0, "Mei is changed", "team", "member", "Mei", "--skills", "billing")
+	must(mei, 3, "only a lead", "team", "member", "Sam", "--skills", "none")
+	must(lead, 3, "not in the team", "team", "member", "Noor", "--skills", "none")
+	must(lead, 3, "time zone such as", "team", "member", "Mei", "--zone", "Mars")
+	must(mei, 3, "only a lead", "team", "rules", file(rules))
+	must(lead, 3, "line 5: rule.kinds", "team", "rules", file(strings.Replace(rules, "feedback", "wishes", 1)))
+	must(lead, 3, "line 6: rules have no rule.skil;", "team", "rules", file(strings.Replace(rules, "skill", "skil", 1)))
+	must(lead, 0, "no rules", "team", "rules")
+	must(lead, 0, "goes by these", "team", "rules", file(rules))
+	waitFor(t, "the rules at another desk", func() bool {
+		return strings.Contains(run(t, mei.dir, nil, "team", "rules", "--code", mei.invite(t)).out, "# ours")
+	})
+	var now human.TeamRules
+	lead.boss.good(t, "GET", "/api/team/rules", nil, &now)
+	if status, err := lead.boss.call("PUT", "/api/team/rules", human.TeamRules{Text: "", Revision: now.Revision - 1}, nil); status != 409 {
+		t.Errorf("rules of an earlier revision are replaced: %d, %v", status, err)
+	}
+
+	// By the rule Sam is asked, who has no fewer claims than others.
+	lead.during(t, []string{"ring", "--type", "feedback", "Which index?"}, func(op human.Operation) {
+		waitFor(t, "who is asked", func() bool {
+			status, _ := sam.boss.call("GET", "/api/human/operations/"+string(op.ID), nil, &op)
+			return status == 200 && len(op.Routing) > 0
+		})
+		if names := op.Routing[0].Names; !slices.Equal(names, []string{"Sam"}) {
+			t.Errorf("asked are %v", names)
+		}
+		sam.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "human_input": "none", "digest": op.Digest}, nil)
+	}).want(t, 0, "none")
+
+	// Mei's desk asks no second person; the team's rule is stricter, also while her desk is away, and from its start on.
+	needs := func(risk string, want int) {
+		t.Helper()
+		mei.during(t, []string{"ring", "--type", "approve", "--details", `{"action":"make deploy","risk_level":"` + risk + `"}`, "Deploy?"}, func(op human.Operation) {
+			mei.boss.good(t, "GET", "/api/human/operations/"+string(op.ID), nil, &op)
+			if op.ApprovalsNeeded != want {
+				t.Errorf("of a risk that is %s, %d have to approve", risk, op.ApprovalsNeeded)
+			}
+			mei.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "decision": "deny", "human_input": "no", "digest": op.Digest}, nil)
+		})
+	}
+	needs("high", 2)
+	needs("medium", 0)
+	stopHub()
+	stopHub = func() {}
+	mei.again(t)
+	mei.team(t, func(s human.DeskState) bool { return !s.Online })
+	needs("high", 2)
+	must(mei, 0, "# ours", "team", "rules")
+	must(lead, 3, "no connection", "team", "rules", file(""))
+}
+
 // Two desks of a team: what an agent asks at one is answered at the other, with a receipt that both have.
 func TestATeamAnswers(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	h, stopHub := startHub(t, folder, "127.0.0.1:0", "127.0.0.1:0")
 	defer func() { stopHub() }()
-	join := func(member string, role team.Role) *fixture {
-		d := newFixture(t)
-		link, err := h.Office().Invite(t.Context(), member, role)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run(t, d.dir, nil, "join", link, "--code", d.invite(t)).want(t, 0, "Platform", member, "Start Deskbell again")
-		run(t, d.dir, nil, "join", link, "--code", d.invite(t)).want(t, 3, "can be in one only")
-		d.again(t)
-		if s := d.team(t, online); s.Member != member || s.Role != string(role) || s.Team != "Platform" {
-			t.Errorf("the desk stands as %+v", s)
-		}
-		return d
-	}
 	alone := newFixture(t)
 	run(t, alone.dir, nil, "team", "--code", alone.invite(t)).want(t, 0, "in no team")
-	ann, mei := join("Ann", team.OperatorRole), join("王芳", team.OperatorRole)
+	ann, mei := joined(t, h, "Ann", team.OperatorRole), joined(t, h, "王芳", team.OperatorRole)
 
 	// Whose agent asked is not asked.
 	asked := ann.during(t, []string{"ring", "--type", "feedback", "Who is asked?"}, func(op human.Operation) {
 		for _, d := range []*fixture{ann, mei} {
 			waitFor(t, "who is asked", func() bool {
-				d.boss.good(t, "GET", "/api/human/operations/"+string(op.ID), nil, &op)
-				return len(op.Routing) == 1
+				status, _ := d.boss.call("GET", "/api/human/operations/"+string(op.ID), nil, &op)
+				return status == 200 && len(op.Routing) == 1
 			})
 			if names := op.Routing[0].Names; len(names) != 1 || names[0] != "王芳" || op.RequestedBy != "Ann" {
 				t.Errorf("asked are %v, for %s", names, op.RequestedBy)

@@ -32,3 +32,9 @@ type TeamCopy struct {
 	Events     int    `json:"events"`
 	Hash       string `json:"hash" doc:"SHA-256 over the id, version and content of each event, the same on all desks that have the same."`
 }
+
+// TeamRules say who is asked, and where two people approve.
+type TeamRules struct {
+	Text     string `json:"text" doc:"In TOML, as docs/routing.md describes it; empty: everyone is suited to everything."`
+	Revision uint64 `json:"revision" doc:"Which version it is; 0: there was none yet. Rules are replaced only where this is still the latest."`
+}

@@ -15,6 +15,17 @@ type Rules struct {
 	Rules      []Rule     `toml:"rule" json:"rules,omitempty"` // the first that matches counts
 	Escalation Escalation `toml:"escalation" json:"escalation,omitzero"`
 	OnCall     []OnCall   `toml:"on_call" json:"on_call,omitempty"`
+
+	SecondApproval human.Risk `toml:"second_approval" json:"second_approval,omitempty" doc:"From this risk on two people approve; a desk may ask two earlier." enum:"none,low,medium,high,critical"`
+}
+
+// Stricter is the risk from which on two people approve, by the rules and by a desk's own setting.
+func (r Rules) Stricter(own human.Risk) human.Risk {
+	team, own := cmp.Or(r.SecondApproval, human.NoRisk), cmp.Or(own, human.NoRisk)
+	if team != human.NoRisk && (own == human.NoRisk || team.Level() < own.Level()) {
+		return team
+	}
+	return own
 }
 
 // A Rule says which requests it is for, by everything that it names, and who is suited to them.
@@ -90,6 +101,32 @@ func (m Member) Works(at time.Time) bool {
 		}
 	}
 	return len(m.Hours) == 0
+}
+
+// ParseHours reads hours such as "mon-fri 09:00-17:30", "mon,wed 22:00-06:00" or, every day, "09:00-17:30".
+func ParseHours(text string) (h Hours, err error) {
+	on, clock, both := strings.Cut(strings.TrimSpace(text), " ")
+	if !both {
+		on, clock = "", on
+	}
+	for part := range strings.SplitSeq(strings.ToLower(on), ",") {
+		first, last, span := strings.Cut(part, "-")
+		if !span {
+			last = first
+		}
+		i, end := slices.Index(days[:], first), slices.Index(days[:], last)
+		for ; on != "" && i >= 0 && end >= 0; i = (i + 1) % len(days) {
+			h.Days = append(h.Days, days[i])
+			if i == end {
+				break
+			}
+		}
+		if on != "" && (i < 0 || end < 0) {
+			return Hours{}, human.BadField("hours", "have the day %q; write mon, tue, wed, thu, fri, sat or sun", part)
+		}
+	}
+	h.From, h.To, _ = strings.Cut(strings.TrimSpace(clock), "-")
+	return h, Member{Hours: []Hours{h}}.Check()
 }
 
 func (h Hours) on(day time.Time) bool {
@@ -175,6 +212,9 @@ func (r Rules) Check() error {
 			return err
 		}
 	}
+	if risk := r.SecondApproval; risk != "" && !slices.Contains(human.Risks, risk) {
+		return human.BadField("second_approval", "is %q, which is no risk; write none, low, medium, high or critical", risk)
+	}
 	return r.Escalation.check()
 }
 
@@ -185,6 +225,28 @@ func (e Escalation) check() error {
 		return human.BadField("escalation", "asks everyone after %d minutes, who is on call after %d and the leads after %d; each must be at or after the one before", e.Everyone, e.OnCall, e.Leads)
 	}
 	return nil
+}
+
+// MemberChange is what is different of a member; what is absent stays.
+type MemberChange struct {
+	Skills    *[]string `json:"skills,omitempty"`
+	Languages *[]string `json:"languages,omitempty" doc:"Such as en or zh-CN; none: any."`
+	Zone      *string   `json:"zone,omitempty" doc:"Such as Europe/Berlin; empty: UTC."`
+	Hours     *[]Hours  `json:"hours,omitempty" doc:"When they work; none: always."`
+}
+
+// Change changes a member.
+func (c MemberChange) Change(m *Member) {
+	set(&m.Skills, c.Skills)
+	set(&m.Languages, c.Languages)
+	set(&m.Zone, c.Zone)
+	set(&m.Hours, c.Hours)
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
 }
 
 // Check says what is wrong with a member: an Invalid error that names the field.

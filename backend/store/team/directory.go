@@ -35,10 +35,19 @@ type Directory struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	members map[string]routing.Member // by name
-	desks   map[string]present        // by name
+	entries map[string]entry   // by key: of members by KeyOf, which the hub and leads write, and by a desk's name, which the desk writes
+	desks   map[string]present // by name
 	rules   routing.Rules
+	text    string // of the rules
 	changed chan struct{}
+
+	revision uint64 // of the rules; 0: none were written yet, or they are those of an earlier run
+}
+
+// An entry is what the team knows of a member, or what a member says of themselves.
+type entry struct {
+	routing.Member
+	revision uint64 // the latest one of a member counts
 }
 
 // A present is what a desk said last.
@@ -48,8 +57,41 @@ type present struct {
 	at     time.Time // when it came, by this desk's clock
 }
 
-func newDirectory(now func() time.Time) *Directory {
-	return &Directory{now: now, members: map[string]routing.Member{}, desks: map[string]present{}, changed: make(chan struct{})}
+// newDirectory begins with the rules as this desk knew them last.
+func newDirectory(now func() time.Time, rules string) *Directory {
+	r, err := ParseRules(rules)
+	if err != nil { // such as of a later version: too strict until this desk is connected, rather than too weak
+		r.SecondApproval = human.LowRisk
+	}
+	return &Directory{now: now, entries: map[string]entry{}, desks: map[string]present{}, rules: r, text: rules, changed: make(chan struct{})}
+}
+
+// Rules are the team's rules as they were written, and their revision for Journal.SetRules.
+func (d *Directory) Rules() (rules routing.Rules, text string, revision uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rules, d.text, d.revision
+}
+
+// membersNow are the members by name. The caller holds mu.
+func (d *Directory) membersNow() map[string]routing.Member {
+	now := map[string]entry{}
+	for key, e := range d.entries {
+		if key == KeyOf(e.Name) {
+			now[e.Name] = e
+		}
+	}
+	for key, e := range d.entries {
+		if at, is := now[e.Name]; is && key != KeyOf(e.Name) && e.revision > at.revision {
+			e.Role = d.entries[KeyOf(e.Name)].Role // no one says that of themselves
+			now[e.Name] = e
+		}
+	}
+	members := make(map[string]routing.Member, len(now))
+	for name, e := range now {
+		members[name] = e.Member
+	}
+	return members
 }
 
 // Team returns the rules and the team as they are now, and a channel that is closed when someone says something else. That a desk
@@ -57,7 +99,7 @@ func newDirectory(now func() time.Time) *Directory {
 func (d *Directory) Team() (routing.Rules, routing.Team, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := routing.Team{Members: slices.SortedFunc(maps.Values(d.members), func(a, b routing.Member) int { return strings.Compare(a.Name, b.Name) }), Presence: map[string]routing.Presence{}}
+	t := routing.Team{Members: slices.SortedFunc(maps.Values(d.membersNow()), func(a, b routing.Member) int { return strings.Compare(a.Name, b.Name) }), Presence: map[string]routing.Presence{}}
 	for _, p := range d.desks {
 		now := t.Presence[p.member]
 		now.Connected = now.Connected || !p.Off && d.now().Sub(p.at) < hereFor
@@ -84,22 +126,20 @@ func (d *Directory) note(change func()) {
 // learnMember, learnHere and learnRules take in what the team's buckets have.
 func (d *Directory) learnMember(e jetstream.KeyValueEntry) error {
 	if e.Operation() != jetstream.KeyValuePut {
-		d.note(func() {
-			maps.DeleteFunc(d.members, func(_ string, m routing.Member) bool { return KeyOf(m.Name) == e.Key() })
-		})
+		d.note(func() { delete(d.entries, e.Key()) })
 		return nil
 	}
 	var m routing.Member
 	if err := json.Unmarshal(e.Value(), &m); err != nil {
 		return err
 	}
-	if KeyOf(m.Name) != e.Key() {
+	if member, err := MemberOf(e.Key()); KeyOf(m.Name) != e.Key() && (err != nil || member != m.Name) {
 		return human.Errorf(human.Invalid, "what is known of %s stands under another name", m.Name)
 	}
 	if err := m.Check(); err != nil {
 		return err
 	}
-	d.note(func() { d.members[m.Name] = m })
+	d.note(func() { d.entries[e.Key()] = entry{m, e.Revision()} })
 	return nil
 }
 
@@ -120,20 +160,18 @@ func (d *Directory) learnHere(e jetstream.KeyValueEntry) error {
 }
 
 func (d *Directory) learnRules(e jetstream.KeyValueEntry) error {
-	var r routing.Rules
 	if e.Key() != rulesKey {
 		return nil
 	}
+	var text string
 	if e.Operation() == jetstream.KeyValuePut {
-		if err := json.Unmarshal(e.Value(), &r); err != nil {
-			return err
-		}
-		if err := r.Check(); err != nil {
-			return err
-		}
+		text = string(e.Value())
 	}
-	d.note(func() { d.rules = r })
-	return nil
+	r, err := ParseRules(text)
+	if err == nil {
+		d.note(func() { d.rules, d.text, d.revision = r, text, e.Revision() })
+	}
+	return err
 }
 
 // follow has each called for what a bucket holds, and then for every change of it until done is called, which waits. It returns once each

@@ -31,6 +31,7 @@ type Options struct {
 	Learn    func([]receipt.ServerKey) error            // keeps the keys of another desk
 	Here     func() (now Here, changed <-chan struct{}) // what this desk says of its member; nil: it says nothing, and learns nothing
 	Key      []byte                                     // the team's, by which files are encrypted
+	Rules    string                                     // the team's rules as this desk knew them last
 	Log      *slog.Logger                               // nil is none
 	Now      func() time.Time                           // nil is time.Now
 
@@ -94,7 +95,7 @@ func New(storage replica.Storage, o Options) (*Journal, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Journal{Storage: storage, o: o, member: member, changed: make(chan struct{}), failed: make(chan error, 1), awaited: map[string]chan replica.Result{}, directory: newDirectory(o.Now), status: Status{Since: o.Now()}}, nil
+	return &Journal{Storage: storage, o: o, member: member, changed: make(chan struct{}), failed: make(chan error, 1), awaited: map[string]chan replica.Result{}, directory: newDirectory(o.Now, o.Rules), status: Status{Since: o.Now()}}, nil
 }
 
 // Directory is who is in the team and who is there; with Options.Here.

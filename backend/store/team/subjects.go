@@ -35,6 +35,9 @@ func Config(replicas int) jetstream.StreamConfig {
 	}
 }
 
+// Office is where a lead's desk asks the hub's office to do something.
+func Office(desk, what string) string { return "office." + desk + "." + what }
+
 // A Class is what kind of events a message may have. It is a part of the subject, so that the server knows it too.
 type Class string
 
@@ -158,7 +161,7 @@ func (r Role) Permissions() (publish, subscribe []string) {
 		subscribe = append(subscribe, askSubject(self, "*", "*"))
 	}
 	if r == OperatorRole || r == LeadRole {
-		publish = append(publish, mine(ByOperator))
+		publish = append(publish, mine(ByOperator), "$KV."+Members+"."+self)
 	}
 	if r == AgentRole {
 		publish = append(publish, askSubject("*", self, AnswerReader))
@@ -166,7 +169,7 @@ func (r Role) Permissions() (publish, subscribe []string) {
 		publish = append(publish, askSubject("*", self, AnyReader))
 	}
 	if r == LeadRole {
-		publish = append(publish, "$KV."+Members+".*", "$KV."+Rules+".*")
+		publish = append(publish, "$KV."+Members+".*", "$KV."+Rules+".*", Office(self, "*"))
 	}
 	return publish, subscribe
 }

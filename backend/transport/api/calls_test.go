@@ -20,6 +20,7 @@ import (
 	"deskbell/backend/platform/processes"
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/board"
+	"deskbell/backend/queue/routing"
 	"deskbell/backend/queue/stepup"
 	"deskbell/backend/record/retention"
 	"deskbell/backend/store/phones"
@@ -93,6 +94,18 @@ func (noTeam) Join(context.Context, human.Actor, string) error {
 
 func (noTeam) Board(context.Context, human.Actor, time.Time) (board.TeamBoard, error) {
 	return board.TeamBoard{}, human.Errorf(human.NotFound, "this desk is in no team")
+}
+
+func (noTeam) Rules() (human.TeamRules, error) { return human.TeamRules{}, nil }
+
+func (noTeam) SetRules(context.Context, human.Actor, human.TeamRules) error {
+	return human.Errorf(human.Invalid, "line 1: rules have no rool; correct or delete it")
+}
+
+func (noTeam) SetMember(_ context.Context, _ human.Actor, name string, c routing.MemberChange) (m routing.Member, err error) {
+	m.Name = name
+	c.Change(&m)
+	return m, nil
 }
 
 type noArchives struct{}
@@ -182,6 +195,9 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/team/board", nil, nil, 401, 403, 403, 404},
 		{"GET /api/team/check", nil, nil, 401, 403, 403, 404},
 		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 422},
+		{"GET /api/team/rules", nil, nil, 401, 403, 403, 200},
+		{"PUT /api/team/rules", nil, text(`{"text":"[[rool]]","revision":0}`), 401, 403, 403, 422},
+		{"PUT /api/team/members/{name}", text("/api/team/members/Mei"), text(`{"skills":["databases"]}`), 401, 403, 403, 200},
 		{"GET /api/archives", nil, nil, 401, 403, 403, 200},
 		{"POST /api/archives", nil, nil, 401, 403, 403, 200},
 		{"GET /api/archives/{id}", text("/api/archives/none"), nil, 401, 403, 403, 404},

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/board"
+	"deskbell/backend/queue/routing"
 )
 
 // Team is the team that this desk may be in.
@@ -19,6 +21,17 @@ type Team interface {
 	Join(ctx context.Context, by human.Actor, link string) error
 	// Board is how the team and its queue stand at a time, whose location says when days and weeks begin; NotFound in no team.
 	Board(ctx context.Context, by human.Actor, at time.Time) (board.TeamBoard, error)
+	// Rules are the team's.
+	Rules() (human.TeamRules, error)
+	// SetRules replaces them, where their revision is still the same; only a lead may.
+	SetRules(ctx context.Context, by human.Actor, rules human.TeamRules) error
+	// SetMember changes what the team knows of a member: a lead of all, others of themselves.
+	SetMember(ctx context.Context, by human.Actor, name string, change routing.MemberChange) (routing.Member, error)
+}
+
+type memberInput struct {
+	Name string `path:"name" doc:"The member's name."`
+	payload[routing.MemberChange]
 }
 
 // JoinRequest has the link that whoever leads the team sent.
@@ -58,5 +71,20 @@ func (s *Server) team(c catalogue) {
 				return nil, human.BadField("link", "is missing")
 			}
 			return state(s.deps.Team.Join(ctx, x.by, in.JSON.Link))
+		})
+	rules := func(err error) (*answer[*human.TeamRules], error) {
+		now, none := s.deps.Team.Rules()
+		return ok(&now, cmp.Or(err, none))
+	}
+	add(c, route{http.MethodGet, "/api/team/rules", "getTeamRules", "The team's rules: who is asked, and where two people approve", operators, 0},
+		func(context.Context, *exchange, *none) (*answer[*human.TeamRules], error) { return rules(nil) })
+	add(c, route{http.MethodPut, "/api/team/rules", "setTeamRules", "Replace the team's rules, as a lead", operators, 0},
+		func(ctx context.Context, x *exchange, in *payload[human.TeamRules]) (*answer[*human.TeamRules], error) {
+			return rules(s.deps.Team.SetRules(ctx, x.by, in.JSON))
+		})
+	add(c, route{http.MethodPut, "/api/team/members/{name}", "setTeamMember", "Change a member's skills, languages, hours or time zone: a lead of all, others their own", operators, 0},
+		func(ctx context.Context, x *exchange, in *memberInput) (*answer[*routing.Member], error) {
+			now, err := s.deps.Team.SetMember(ctx, x.by, in.Name, in.JSON)
+			return ok(&now, err)
 		})
 }

@@ -3,11 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/routing"
 	"deskbell/backend/transport/client"
 )
 
@@ -50,7 +53,7 @@ func (s *shell) teamCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	c.AddCommand(s.teamCheckCommand())
+	c.AddCommand(s.teamCheckCommand(), s.teamMemberCommand(), s.teamRulesCommand())
 	return s.operatorFlags(c, "print it as one line of JSON")
 }
 
@@ -89,6 +92,97 @@ func (s *shell) teamCheckCommand() *cobra.Command {
 		}),
 	}
 	return s.operatorFlags(c, "print what was found as one line of JSON")
+}
+
+func (s *shell) teamMemberCommand() *cobra.Command {
+	var skills, languages, hours []string
+	zone := ""
+	c := &cobra.Command{
+		Use: "member NAME", Short: "Change what the team knows of a member", Args: cobra.ExactArgs(1),
+		Long: "Change a member's skills, languages, working hours or time zone: a lead of all members, others their own. What isn't given stays;\n" +
+			"an empty value deletes.",
+		Example: `  deskbell team member Mei --skills databases,billing --hours "mon-fri 09:00-17:30" --zone Europe/Berlin`,
+	}
+	c.Flags().StringSliceVar(&skills, "skills", nil, "what they can judge, such as databases,billing")
+	c.Flags().StringSliceVar(&languages, "languages", nil, "which they read, such as en,zh-CN; none: any")
+	c.Flags().StringArrayVar(&hours, "hours", nil, `when they work, such as "mon-fri 09:00-17:30"; more than once for more; none: always`)
+	c.Flags().StringVar(&zone, "zone", "", "their time zone, such as Europe/Berlin; none: UTC")
+	c.RunE = s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+		var change routing.MemberChange
+		given := c.Flags().Changed
+		if given("skills") {
+			change.Skills = &skills
+		}
+		if given("languages") {
+			change.Languages = &languages
+		}
+		if given("zone") {
+			change.Zone = &zone
+		}
+		if given("hours") {
+			change.Hours = new([]routing.Hours)
+			for _, text := range hours {
+				if text == "" {
+					continue
+				}
+				h, err := routing.ParseHours(text)
+				if err != nil {
+					return err
+				}
+				*change.Hours = append(*change.Hours, h)
+			}
+		}
+		if change == (routing.MemberChange{}) {
+			return human.Errorf(human.Invalid, "say what is different: --skills, --languages, --hours or --zone")
+		}
+		m, err := operator.SetTeamMember(ctx, args[0], change)
+		if err != nil {
+			return err
+		}
+		if s.json {
+			return s.printJSON(m)
+		}
+		s.printf("%s is changed.\n", visible(m.Name))
+		return nil
+	})
+	return s.operatorFlags(c, "print the member as one line of JSON")
+}
+
+func (s *shell) teamRulesCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "rules [FILE]", Short: "Print the team's rules, or replace them, as a lead", Args: cobra.MaximumNArgs(1),
+		Long: "Print the team's rules: who is asked, and where two people approve (docs/routing.md). With a file, a lead replaces them; a file with\n" +
+			"a mistake changes nothing.",
+		Example: "  deskbell team rules > rules.toml\n  deskbell team rules rules.toml",
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			rules, err := operator.TeamRules(ctx)
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				text, err := os.ReadFile(args[0]) //nolint:gosec // the file that the operator names
+				if err != nil {
+					return human.Wrap(human.Invalid, err, "the file cannot be read: %v", err)
+				}
+				rules.Text = string(text)
+				if rules, err = operator.SetTeamRules(ctx, rules); err != nil {
+					return err
+				}
+			}
+			switch {
+			case s.json:
+				return s.printJSON(rules)
+			case len(args) > 0:
+				s.note("The team goes by these rules.")
+			case rules.Text == "":
+				s.note("The team has no rules: everyone is suited to everything.")
+			default:
+				s.printf("%s\n", strings.TrimSuffix(visible(rules.Text), "\n"))
+			}
+			return nil
+		}),
+	}
+	return s.operatorFlags(c, "print the rules as one line of JSON")
 }
 
 // teamLine says in words how a desk stands with its team.

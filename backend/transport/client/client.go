@@ -23,6 +23,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/receipt"
+	"deskbell/backend/queue/routing"
 	"deskbell/backend/transport/client/small"
 )
 
@@ -443,6 +444,24 @@ func (c *Client) Team(ctx context.Context) (state human.DeskState, err error) {
 func (c *Client) CheckTeam(ctx context.Context) (found human.TeamCheck, err error) {
 	_, err = c.call(ctx, http.MethodGet, "/api/team/check", nil, &found)
 	return found, err
+}
+
+// TeamRules are the rules of the team of the server's desk.
+func (c *Client) TeamRules(ctx context.Context) (rules human.TeamRules, err error) {
+	_, err = c.call(ctx, http.MethodGet, "/api/team/rules", nil, &rules)
+	return rules, err
+}
+
+// SetTeamRules replaces them, where their revision is still the same.
+func (c *Client) SetTeamRules(ctx context.Context, rules human.TeamRules) (human.TeamRules, error) {
+	_, err := c.call(ctx, http.MethodPut, "/api/team/rules", rules, &rules)
+	return rules, err
+}
+
+// SetTeamMember changes what the team knows of a member.
+func (c *Client) SetTeamMember(ctx context.Context, name string, change routing.MemberChange) (m routing.Member, err error) {
+	_, err = c.call(ctx, http.MethodPut, "/api/team/members/"+url.PathEscape(name), change, &m)
+	return m, err
 }
 
 // AddAgent makes a key for an agent. Only this call returns it.

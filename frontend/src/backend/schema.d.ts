@@ -3033,6 +3033,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare this desk's copy with the team's journal, by counts and hashes; it may take minutes
+         * @description For: operator.
+         */
+        get: operations["checkTeam"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/team/join": {
         parameters: {
             query?: never;
@@ -3047,6 +3067,50 @@ export interface paths {
          * @description For: operator.
          */
         post: operations["joinTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/team/members/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change a member's skills, languages, hours or time zone: a lead of all, others their own
+         * @description For: operator.
+         */
+        put: operations["setTeamMember"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/team/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The team's rules: who is asked, and where two people approve
+         * @description For: operator.
+         */
+        get: operations["getTeamRules"];
+        /**
+         * Replace the team's rules, as a lead
+         * @description For: operator.
+         */
+        put: operations["setTeamRules"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5830,6 +5894,27 @@ export interface components {
             /** Format: int64 */
             y: number;
         };
+        Member: {
+            /** @description When they work; none: always. */
+            hours?: components["schemas"]["Hours"][];
+            /** @description Such as en or zh-CN; none: any. */
+            languages?: string[];
+            name: string;
+            /** @enum {string} */
+            role: "agent" | "operator" | "lead" | "auditor";
+            skills?: string[];
+            /** @description Such as Europe/Berlin; absent: UTC. */
+            zone?: string;
+        };
+        MemberChange: {
+            /** @description When they work; none: always. */
+            hours?: components["schemas"]["Hours"][];
+            /** @description Such as en or zh-CN; none: any. */
+            languages?: string[];
+            skills?: string[];
+            /** @description Such as Europe/Berlin; empty: UTC. */
+            zone?: string;
+        };
         Memory: {
             operations: components["schemas"]["Operation"][];
             /** @description Markdown to put into a prompt. */
@@ -7803,6 +7888,20 @@ export interface components {
             /** @enum {string} */
             type: "team";
         };
+        TeamCheck: {
+            /** @description Events of them are not the same. */
+            different?: string[];
+            /** @description What this desk has. */
+            here: components["schemas"]["TeamCopy"];
+            /** @description The team has them, or events of them, and this desk does not, for instance because they were deleted here. At most 100, as below. */
+            missing?: string[];
+            /** @description They, or the last events of them, are on this desk only. */
+            only_here?: string[];
+            /** @description Both have the same operations with the same events. */
+            same: boolean;
+            /** @description What the team's journal has. */
+            team: components["schemas"]["TeamCopy"];
+        };
         TeamClaim: {
             /** @enum {string} */
             action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
@@ -7820,6 +7919,14 @@ export interface components {
             mine: boolean;
             operation_id: string;
             overdue: boolean;
+        };
+        TeamCopy: {
+            /** Format: int64 */
+            events: number;
+            /** @description SHA-256 over the id, version and content of each event, the same on all desks that have the same. */
+            hash: string;
+            /** Format: int64 */
+            operations: number;
         };
         TeamPerson: {
             /**
@@ -7866,6 +7973,15 @@ export interface components {
             /** @description Empty where requests name none. */
             name: string;
             weeks: components["schemas"]["TeamWeek"][];
+        };
+        TeamRules: {
+            /**
+             * Format: int64
+             * @description Which version it is; 0: there was none yet. Rules are replaced only where this is still the latest.
+             */
+            revision: number;
+            /** @description In TOML, as docs/routing.md describes it; empty: everyone is suited to everything. */
+            text: string;
         };
         TeamSkill: {
             name: string;
@@ -14170,6 +14286,35 @@ export interface operations {
             };
         };
     };
+    checkTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamCheck"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     joinTeam: {
         parameters: {
             query?: never;
@@ -14190,6 +14335,104 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeskState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setTeamMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The member's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTeamRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamRules"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setTeamRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeamRules"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamRules"];
                 };
             };
             /** @description An error; nothing was changed. */

@@ -185,6 +185,8 @@ func TestEveryRoleBySubject(t *testing.T) {
 		{"$KV.presence.@me", writers},
 		{"$KV.presence.Victor=1", none},
 		{"$KV.members.Victor", leads},
+		{"$KV.members.@me", deciders},
+		{"$KV.rules.rules", leads},
 		{"$KV.rules.first", leads},
 		{"$KV.hub.desk.@me", none},
 		{api + "INFO", all},

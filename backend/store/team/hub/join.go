@@ -53,10 +53,11 @@ type (
 // Credentials are what a desk has of its team.
 type Credentials struct {
 	joinReply
-	Seed    string `json:"seed"`     // the private half of the desk's key
-	CA      string `json:"ca"`       // the hub's, in PEM
-	TeamKey []byte `json:"team_key"` // 32 bytes, by which recordings and files are encrypted
-	Seal    string `json:"seal"`     // of Text, by whoever keeps them
+	Seed    string `json:"seed"`            // the private half of the desk's key
+	CA      string `json:"ca"`              // the hub's, in PEM
+	TeamKey []byte `json:"team_key"`        // 32 bytes, by which recordings and files are encrypted
+	Rules   string `json:"rules,omitempty"` // the team's, as this desk knew them last
+	Seal    string `json:"seal"`            // of Text, by whoever keeps them
 }
 
 // Text is everything but the seal.
