@@ -67,6 +67,26 @@ func run(t *testing.T, c Credentials, file []byte) (j *team.Journal, stop func()
 	}
 }
 
+// gone waits until the server has noticed that a desk is not connected any more.
+func gone(t *testing.T, h *Hub, name string) {
+	t.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		s, err := h.status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(s.Desks, func(d deskStatus) bool { return d.Name == name && d.Connected }) {
+			return
+		}
+		select {
+		case <-late:
+			t.Fatalf("%s is still connected", name)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
 // A file of twenty megabytes comes as it is, and a desk that has another key, gets other bytes, or meets an owner that is not there, says so.
 func TestFilesBetweenDesks(t *testing.T) {
 	t.Parallel()
@@ -106,6 +126,7 @@ func TestFilesBetweenDesks(t *testing.T) {
 	_, err = fetch(ann, int64(len(file)))
 	says(err, human.Unavailable, "the team's store for files is full")
 	away()
+	gone(t, h, owners.Desk) // until then the server has someone who could answer
 	_, err = fetch(ann, 1)
 	says(err, human.Unavailable, "the file is on Mei's desk, which is not connected")
 
@@ -138,6 +159,9 @@ func TestFilesBetweenDesks(t *testing.T) {
 		t.Errorf("an object says what it is: %s", m.Data)
 	}
 	asks, err := js.Conn().SubscribeSync("file." + owners.Desk + ".*.*")
+	if err == nil {
+		err = js.Conn().Flush() // the server has it before anyone asks
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

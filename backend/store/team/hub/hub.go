@@ -349,7 +349,9 @@ func (h *Hub) fold(ctx context.Context) {
 			return
 		case <-due.C:
 		}
-		n, err := team.Fold(ctx, h.office.js, h.o.Now().Add(-h.o.FoldAfter))
+		once, cancel := context.WithTimeout(ctx, foldEvery) // another hub may have deleted what it waits for
+		n, err := team.Fold(once, h.office.js, h.o.Now().Add(-h.o.FoldAfter))
+		cancel()
 		switch {
 		case err != nil && ctx.Err() == nil:
 			h.o.Log.Warn("requests that ended could not be moved into snapshots; it is tried again", "err", err)
