@@ -132,6 +132,7 @@ test('the history and the statistics are filtered by their address', async ({ ap
 test('a filter is saved as a view, which is there after a restart of the server, in every browser', async ({ app, bot, page, browser }) => {
   const [, , till] = (await fill(app, bot)) as [Operation, Operation, Operation];
   await app.open('inbox?risk=high&agent=release-bot');
+  await expect(page.getByRole('button', { name: 'Saved views' })).toBeVisible(); // it comes a moment later, and its key with it
   await app.press('Shift+f');
   const dialog = page.getByRole('dialog');
   await expect(dialog.getByRole('textbox', { name: 'Name' })).toBeFocused();
