@@ -260,13 +260,7 @@ func TestADeskIsFilledAgain(t *testing.T) {
 		h.ok(t, b, "claim", id, "")
 	}
 	a.sees(t, h.rung[29], 2)
-	a.stop()
-	a.ended.Wait()
-	if err := errors.Join(a.store.Close(), os.RemoveAll(a.dir)); err != nil {
-		t.Fatal(err)
-	}
-	a.open(t)
-	a.online(t)
+	a.empty(t)
 	h.check(t, []*seat{b, a})
 }
 

@@ -43,13 +43,19 @@ func folds(tb testing.TB, s *server.Server, before time.Time) (operations int, m
 // empty ends a desk, and starts it with nothing in its storage.
 func (s *seat) empty(tb testing.TB) {
 	tb.Helper()
+	s.wipe(tb)
+	s.open(tb)
+	s.online(tb)
+}
+
+// wipe ends a desk and deletes its storage.
+func (s *seat) wipe(tb testing.TB) {
+	tb.Helper()
 	s.stop()
 	s.ended.Wait()
 	if err := errors.Join(s.store.Close(), os.RemoveAll(s.dir)); err != nil {
 		tb.Fatal(err)
 	}
-	s.open(tb)
-	s.online(tb)
 }
 
 // noteRead notes that the agent has read an operation's end, which is the latest that comes of one.
@@ -156,11 +162,7 @@ func TestAMessageBeforeItsSnapshot(t *testing.T) {
 	last := h.ok(t, a, "ring", "", "bot").id
 
 	b.each((*proxy).cut)
-	b.stop()
-	b.ended.Wait()
-	if err := errors.Join(b.store.Close(), os.RemoveAll(b.dir)); err != nil {
-		t.Fatal(err)
-	}
+	b.wipe(t)
 	b.open(t)
 	if err := b.store.Folded(t.Context(), nil, 1<<40); err != nil { // so that no snapshot comes by itself
 		t.Fatal(err)

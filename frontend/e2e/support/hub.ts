@@ -23,7 +23,7 @@ export class Hub {
     return new Hub(dir, child);
   }
 
-  /** Makes a server the desk of a member, and starts it anew. */
+  /** Makes a server the desk of a member, and starts it again. */
   async join(server: Server, member: string, role: string): Promise<void> {
     const { stdout } = await promisify(execFile)(program, ['hub', 'invite', member, '--role', role, '--data', this.dir]);
     await server.operator.call('POST', '/api/team/join', { link: stdout.trim() });
