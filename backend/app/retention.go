@@ -14,7 +14,7 @@ func (a *App) openRetention() {
 	a.retention = retention.New(retention.Deps{
 		Store: a.store.Recordings(), Sizes: a.pictures, Library: a.library, Files: a.attachments, Operations: a.queue,
 		Requests: a.store, Finished: a.finished,
-		Rules: func() retention.Rules { return a.now().Retained() }, Copies: a.copies, Now: time.Now, Log: a.log,
+		Rules: func() retention.Rules { return a.now().Retained() }, Copies: a.copies, Everywhere: a.team.deleteForAll, Now: time.Now, Log: a.log,
 	})
 }
 

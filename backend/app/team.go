@@ -58,6 +58,9 @@ func (a *App) openTeam() error {
 		Desk: c.Desk, Role: c.Role, Rules: c.Rules, Log: a.log, Connect: func() (*nats.Conn, error) { return c.Connect(team.Settings(c.Desk)...) },
 		Keys: a.receiptKeys.Own, Learn: a.receiptKeys.Learn, Here: a.team.here,
 		Key: c.TeamKey, Give: a.team.give, Named: a.team.named,
+		Delete: func(ctx context.Context, by human.Actor, ids []human.OperationID) error {
+			return a.retention.DeleteAlso(ctx, by, ids)
+		},
 	})
 	return err
 }
@@ -135,6 +138,14 @@ func (m *membership) named(ctx context.Context, op human.OperationID, files []hu
 		}
 	}
 	return nil
+}
+
+// deleteForAll has all desks of the team delete operations.
+func (m *membership) deleteForAll(ctx context.Context, ids []human.OperationID) error {
+	if m.journal == nil {
+		return errNoTeam()
+	}
+	return m.journal.DeleteForAll(ctx, ids)
 }
 
 // fetch returns a file from the first desk that gives it.

@@ -382,6 +382,15 @@ func (q *Queue) learn(ctx context.Context, e human.Entry) error {
 		return err
 	}
 	op, err := human.Fold(e.ID, entries)
+	if human.KindOf(err) == human.NotFound { // it was deleted, maybe while it was open here
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if is {
+			q.fall(e.ID)
+		}
+		q.wake(e.ID)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ type Requests interface {
 	// leaves out those that changed since a time, have a recording, are still to be delivered, are named by an attempt that no
 	// operator dismissed, or were changed outside Deskbell. The words may be in files until Scrub.
 	RemoveRequests(ctx context.Context, ids []human.OperationID, since, at time.Time) ([]human.OperationID, error)
-	// DeleteRequests removes the words of operations that ended, with their recordings, however young they are, and signs that by did
+	// DeleteRequests removes the words of operations, with their recordings, however young they are and ended or not, and signs that by did
 	// it: all in one transaction, or nothing with an error that names one. The files of recordings are there until they are erased.
 	DeleteRequests(ctx context.Context, by human.Actor, ids []human.OperationID, at time.Time) error
 	// DeletedRecordings are those that DeleteRequests deleted since Scrub last came to its end.
@@ -93,7 +93,7 @@ type Log interface {
 	Forget(ctx context.Context, gone func(human.OperationID) (bool, error)) error
 }
 
-// Deps are the parts a Service stands on. All are needed.
+// Deps are the parts a Service stands on. All are needed but Everywhere.
 type Deps struct {
 	Store      record.Store
 	Sizes      Sizes
@@ -104,6 +104,8 @@ type Deps struct {
 	Finished   Log
 	Rules      func() Rules // as they are now
 	Copies     func() (Copies, error)
+	// Everywhere has all desks of the team delete operations that are about to be deleted here.
+	Everywhere func(ctx context.Context, ids []human.OperationID) error
 	Now        func() time.Time
 	Log        *slog.Logger
 }
@@ -295,8 +297,8 @@ type Deletion struct {
 
 // Delete deletes operations that ended, with all that belongs to them; when it returns, they are in no file of the data folder any more
 // but in Copies. All are deleted or, with an error that names one, none; where only files could not be written, the error says
-// so, and the next run finishes it. Operators only.
-func (s *Service) Delete(ctx context.Context, by human.Actor, ids []human.OperationID) (Deletion, error) {
+// so, and the next run finishes it. With everywhere all other desks of the team delete them too, at once or when they connect next. Operators only.
+func (s *Service) Delete(ctx context.Context, by human.Actor, ids []human.OperationID, everywhere bool) (Deletion, error) {
 	if by.Role != human.Operator {
 		return Deletion{}, human.Errorf(human.Denied, "only an operator can delete operations")
 	}
@@ -317,14 +319,48 @@ func (s *Service) Delete(ctx context.Context, by human.Actor, ids []human.Operat
 			return Deletion{}, human.Errorf(human.Conflict, "operation %s belongs to the plan %s, which has not ended", id, op.PartOf)
 		}
 	}
-	if err := s.deps.Requests.DeleteRequests(ctx, by, ids, s.deps.Now()); err != nil {
-		return Deletion{}, err
+	if everywhere {
+		if err := s.deps.Everywhere(ctx, ids); err != nil {
+			return Deletion{}, err
+		}
 	}
-	if err := s.scrub(ctx); err != nil {
-		return Deletion{}, human.Wrap(human.Unavailable, err, "they are deleted, but some words are still in files: %v; Deskbell tries again in an hour and at its next start", err)
+	if err := s.delete(ctx, by, ids); err != nil {
+		return Deletion{}, err
 	}
 	copies, err := s.deps.Copies()
 	return Deletion{Operations: ids, Copies: copies}, err
+}
+
+// delete deletes operations. The caller holds mu.
+func (s *Service) delete(ctx context.Context, by human.Actor, ids []human.OperationID) error {
+	if err := s.deps.Requests.DeleteRequests(ctx, by, ids, s.deps.Now()); err != nil {
+		return err
+	}
+	if err := s.scrub(ctx); err != nil {
+		return human.Wrap(human.Unavailable, err, "they are deleted, but some words are still in files: %v; Deskbell tries again in an hour and at its next start", err)
+	}
+	return nil
+}
+
+// DeleteAlso deletes operations that by deleted on another desk for the whole team: also those that are open here, whose end this desk
+// will not hear of. What is not here is left out.
+func (s *Service) DeleteAlso(ctx context.Context, by human.Actor, ids []human.OperationID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var here []human.OperationID
+	for _, id := range ids {
+		op, err := s.operation(ctx, id)
+		if err != nil {
+			return err
+		}
+		if op.ID != "" {
+			here = append(here, id)
+		}
+	}
+	if len(here) == 0 {
+		return nil
+	}
+	return s.delete(ctx, by, here)
 }
 
 // finish removes what a run that did not end has noted as removed and left.

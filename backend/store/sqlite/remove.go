@@ -64,7 +64,7 @@ const deletedKey = "recording_deleted:"
 // DeleteRequests implements retention.Requests.
 func (s *Store) DeleteRequests(ctx context.Context, by human.Actor, ids []human.OperationID, at time.Time) error {
 	_, err := s.removing(ctx, ids, by, at, func(ctx context.Context, w *writer, id human.OperationID) *sql.Row {
-		return w.conn.QueryRowContext(ctx, selectOne+` AND open = 0`, id)
+		return w.conn.QueryRowContext(ctx, selectOne, id)
 	})
 	return err
 }
@@ -145,7 +145,7 @@ func (w *writer) removeAll(ctx context.Context, ids []human.OperationID, by huma
 		var data string
 		err := find(ctx, w, id).Scan(&n, &data)
 		if errors.Is(err, sql.ErrNoRows) && by.Role == human.Operator {
-			return nil, nil, human.Errorf(human.NotFound, "there is no operation %s that has ended", id)
+			return nil, nil, human.Errorf(human.NotFound, "no operation %s", id)
 		}
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
@@ -208,6 +208,7 @@ func (w *writer) remove(ctx context.Context, n uint64, op human.Operation, seq u
 	}
 	for _, statement := range []string{
 		`UPDATE journal SET payload = '', details = NULL, context = NULL WHERE operation_id = ? AND type <> 'removed'`,
+		`DELETE FROM team_waiting WHERE operation_id = ?`,
 		`DELETE FROM operations WHERE n = (SELECT seq FROM journal WHERE operation_id = ? AND version = 1)`, `DELETE FROM summaries WHERE operation_id = ?`, `DELETE FROM recordings WHERE operation_id = ?`,
 	} {
 		if _, err := w.conn.ExecContext(ctx, statement, op.ID); err != nil {

@@ -73,6 +73,10 @@ func (j *Journal) Check(ctx context.Context) (human.TeamCheck, error) {
 		if err != nil {
 			return human.TeamCheck{}, err
 		}
+		if entry.Event.Type == human.Erased { // it was deleted here
+			delete(mine, entry.ID)
+			continue
+		}
 		member, err := MemberOf(cmp.Or(entry.Event.Desk, j.o.Desk))
 		if err == nil {
 			err = of(mine, entry.ID).add(entry.ID, member, entry.Event, unlike(entry.Event))
@@ -105,7 +109,7 @@ func (j *Journal) published(ctx context.Context, js jetstream.JetStream, place u
 			return nil //nolint:nilerr // it counts for nothing, as below
 		}
 		here, err := decode(j.o.Desk, subject, at, data)
-		if err != nil {
+		if err != nil || j.deletions.of(here.ID) != "" {
 			return nil //nolint:nilerr
 		}
 		if m := mine[here.ID]; at > place && (m == nil || uint64(len(m.hashes)) <= here.Before) {

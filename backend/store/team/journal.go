@@ -39,6 +39,9 @@ type Options struct {
 	Give func(ctx context.Context, asker string, r Reader, a Ask) (io.Reader, error)
 	// Named notes that an operation of another desk names files, before the operation itself is stored here; nil: nothing is noted.
 	Named func(ctx context.Context, op human.OperationID, files []human.Attachment) error
+	// Delete deletes operations that are here, ended or not, with all that belongs to them, as a lead did for the whole team; what is not here is
+	// left out. nil: nothing is deleted.
+	Delete func(ctx context.Context, by human.Actor, ids []human.OperationID) error
 }
 
 // Settings are what a Journal needs of its connection: nothing is kept back while there is none, so that an append knows.
@@ -61,6 +64,7 @@ type Journal struct {
 	member string
 
 	directory *Directory
+	deletions deletions
 
 	mu      sync.RWMutex
 	js      jetstream.JetStream
@@ -95,7 +99,8 @@ func New(storage replica.Storage, o Options) (*Journal, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Journal{Storage: storage, o: o, member: member, changed: make(chan struct{}), failed: make(chan error, 1), awaited: map[string]chan replica.Result{}, directory: newDirectory(o.Now, o.Rules), status: Status{Since: o.Now()}}, nil
+	return &Journal{Storage: storage, o: o, member: member, changed: make(chan struct{}), failed: make(chan error, 1), awaited: map[string]chan replica.Result{}, directory: newDirectory(o.Now, o.Rules),
+		deletions: deletions{by: map[human.OperationID]string{}, changed: make(chan struct{}, 1)}, status: Status{Since: o.Now()}}, nil
 }
 
 // Directory is who is in the team and who is there; with Options.Here.
@@ -150,6 +155,9 @@ func (j *Journal) Append(ctx context.Context, id human.OperationID, expected uin
 		if err := may(e, j.member, class, max(expected, 1)); err != nil {
 			return 0, err
 		}
+	}
+	if by := j.deletions.of(id); by != "" {
+		return 0, human.Errorf(human.NotFound, "operation %s was deleted by %s for the whole team", id, by)
 	}
 	at, seq, done, err := j.appendHere(ctx, id, expected, events)
 	if done || err != nil {

@@ -52,8 +52,12 @@ func streams(ctx context.Context, js jetstream.JetStream, replicas int) error {
 	if _, err := js.CreateOrUpdateStream(ctx, team.Config(replicas)); err != nil {
 		return err
 	}
-	_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: team.Snapshots, Replicas: replicas})
-	return err
+	for _, name := range []string{team.Snapshots, team.Deletions} {
+		if _, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, Replicas: replicas}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A desk is a journal that runs.

@@ -150,7 +150,9 @@ func (j *Journal) session(ctx context.Context, js jetstream.JetStream) error {
 		}
 		if err != nil {
 			ended <- err
+			return
 		}
+		j.keepDeleting(ctx)
 	})
 	defer func() { messages.Stop(); cancel(); working.Wait() }()
 	select {
@@ -173,7 +175,7 @@ func (j *Journal) prepare(ctx context.Context, js jetstream.JetStream) (done fun
 	}
 	for _, begin := range []func(context.Context, jetstream.JetStream) (func(), error){
 		j.exchangeKeys, // before any answer that they sign
-		j.meet, j.unfold, j.give,
+		j.meet, j.learnDeletions, j.unfold, j.give,
 	} {
 		end, err := begin(ctx, js)
 		if err != nil {
@@ -268,6 +270,9 @@ func (j *Journal) take(ctx context.Context, js jetstream.JetStream, arriving <-c
 			got, err := decode(j.o.Desk, m.Subject(), place, m.Data())
 			if err != nil {
 				j.o.Log.Warn("a message of the team's journal counts for nothing", "subject", m.Subject(), "place", place, "reason", err)
+				got.Events = nil
+			}
+			if j.deletions.of(got.ID) != "" { // sent before its desk knew
 				got.Events = nil
 			}
 			got.Stamp = about.Timestamp.UnixNano()

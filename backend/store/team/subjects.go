@@ -24,6 +24,7 @@ const (
 	Presence  = "presence"   // key-value, in memory: which desks are connected
 	Rules     = "rules"      // key-value: who is asked first
 	Snapshots = "snapshots"  // key-value: operations that ended long ago, one value each, see Fold
+	Deletions = "deletions"  // key-value: operations that no desk is to have any more
 	Files     = "files"      // object store: what a desk asked another for, encrypted
 )
 
@@ -151,7 +152,7 @@ func (r Role) Permissions() (publish, subscribe []string) {
 		api + "DIRECT.GET." + Stream, api + "DIRECT.GET." + Stream + ".>",
 	}
 	// Everybody reads who is in the team, who is there, the snapshots and the files.
-	for _, s := range []string{"KV_" + Members, "KV_" + Keys, "KV_" + Presence, "KV_" + Rules, "KV_" + Snapshots, "OBJ_" + Files} {
+	for _, s := range []string{"KV_" + Members, "KV_" + Keys, "KV_" + Presence, "KV_" + Rules, "KV_" + Snapshots, "KV_" + Deletions, "OBJ_" + Files} {
 		publish = append(publish, api+"STREAM.INFO."+s, api+"DIRECT.GET."+s+".>", api+"CONSUMER.CREATE."+s+".>", api+"CONSUMER.DELETE."+s+".>", api+"CONSUMER.MSG.NEXT."+s+".>", api+"CONSUMER.INFO."+s+".>")
 	}
 	publish = append(publish, api+"STREAM.MSG.GET.KV_"+Snapshots)
@@ -169,7 +170,7 @@ func (r Role) Permissions() (publish, subscribe []string) {
 		publish = append(publish, askSubject("*", self, AnyReader))
 	}
 	if r == LeadRole {
-		publish = append(publish, "$KV."+Members+".*", "$KV."+Rules+".*", Office(self, "*"))
+		publish = append(publish, "$KV."+Members+".*", "$KV."+Rules+".*", "$KV."+Deletions+"."+self+".*", Office(self, "*"))
 	}
 	return publish, subscribe
 }

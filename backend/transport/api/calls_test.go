@@ -72,7 +72,7 @@ type off struct{}
 func (off) Preview(context.Context) (retention.Removal, error) {
 	return retention.Removal{Off: true, Items: []retention.RemovalItem{}}, nil
 }
-func (off) Delete(_ context.Context, _ human.Actor, ids []human.OperationID) (retention.Deletion, error) {
+func (off) Delete(_ context.Context, _ human.Actor, ids []human.OperationID, _ bool) (retention.Deletion, error) {
 	return retention.Deletion{Operations: ids, Copies: retention.Copies{Backups: []string{}, Files: []string{}}}, nil
 }
 

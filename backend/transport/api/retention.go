@@ -13,12 +13,13 @@ import (
 type Retention interface {
 	Preview(ctx context.Context) (retention.Removal, error)
 	Remove(ctx context.Context) (retention.Removal, error)
-	Delete(ctx context.Context, by human.Actor, ids []human.OperationID) (retention.Deletion, error)
+	Delete(ctx context.Context, by human.Actor, ids []human.OperationID, everywhere bool) (retention.Deletion, error)
 }
 
-// OperationsRequest names operations.
-type OperationsRequest struct {
+// DeletionRequest names operations.
+type DeletionRequest struct {
 	Operations []human.OperationID `json:"operations" minItems:"1" maxItems:"100"`
+	Everywhere bool                `json:"everywhere,omitempty" doc:"On all desks of the team: those that are not connected delete them when they connect. Only a lead may."`
 }
 
 func (s *Server) retention(c catalogue) {
@@ -33,11 +34,11 @@ func (s *Server) retention(c catalogue) {
 			return ok(&p, err)
 		})
 	add(c, toHuman("delete", "deleteOperations", "Delete operations that ended, with all that belongs to them, for good: all, or none with an error that names one", operators),
-		func(ctx context.Context, x *exchange, in *payload[OperationsRequest]) (*answer[*retention.Deletion], error) {
+		func(ctx context.Context, x *exchange, in *payload[DeletionRequest]) (*answer[*retention.Deletion], error) {
 			if n := len(in.JSON.Operations); n < 1 || n > 100 {
 				return nil, human.BadField("operations", "there are %d; it must be 1 to 100", n)
 			}
-			d, err := s.deps.Retention.Delete(context.WithoutCancel(ctx), x.by, in.JSON.Operations) // half deleted is of no use
+			d, err := s.deps.Retention.Delete(context.WithoutCancel(ctx), x.by, in.JSON.Operations, in.JSON.Everywhere) // half deleted is of no use
 			return ok(&d, err)
 		})
 }

@@ -57,7 +57,7 @@ type fixture struct {
 func (d *fixture) Preview(context.Context) (retention.Removal, error) { return d.removal, nil }
 
 // Delete implements api.Retention.
-func (d *fixture) Delete(_ context.Context, _ human.Actor, ids []human.OperationID) (retention.Deletion, error) {
+func (d *fixture) Delete(_ context.Context, _ human.Actor, ids []human.OperationID, _ bool) (retention.Deletion, error) {
 	d.ran++
 	return retention.Deletion{Operations: ids, Copies: retention.Copies{Backups: []string{"2026-11-28T030000Z"}, Files: []string{"/data/deskbell.db.rescued-1"}}}, nil
 }

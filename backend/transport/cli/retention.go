@@ -45,23 +45,27 @@ func (s *shell) retentionCommand() *cobra.Command {
 }
 
 func (s *shell) deleteCommand() *cobra.Command {
-	var yes bool
+	var yes, everywhere bool
 	c := &cobra.Command{
 		Use:   "delete ID...",
 		Short: "Delete finished requests with all that belongs to them",
 		Long: "Delete finished requests for good, with their answers, messages, recordings, pictures and files. Afterwards none of that is in\n" +
 			"the data folder. The journal still proves that the requests were there, and says who deleted them and when. Older\n" +
-			"backups still have them: they are listed.",
+			"backups still have them: they are listed. In a team the other desks keep them; with --everywhere a lead deletes them on all.",
 		Args: cobra.RangeArgs(1, 100),
 		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
 			ids := make([]human.OperationID, len(args))
 			for i := range args {
 				ids[i] = human.OperationID(args[i])
 			}
-			if is, err := s.confirmed(yes, fmt.Sprintf("Delete %d requests with all that belongs to them, for good?", len(ids)), "Nothing was deleted."); err != nil || !is {
+			where := ""
+			if everywhere {
+				where = " on all desks of the team"
+			}
+			if is, err := s.confirmed(yes, fmt.Sprintf("Delete %d requests with all that belongs to them%s, for good?", len(ids), where), "Nothing was deleted."); err != nil || !is {
 				return err
 			}
-			d, err := operator.Delete(ctx, ids)
+			d, err := operator.Delete(ctx, ids, everywhere)
 			if err != nil {
 				return err
 			}
@@ -82,6 +86,7 @@ func (s *shell) deleteCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&everywhere, "everywhere", false, "on all desks of the team; those that are not connected delete them when they connect")
 	return s.operatorFlags(c, "print what was deleted, and which copies have it, as one line of JSON")
 }
 

@@ -19,9 +19,9 @@ func (c *Client) Retention(ctx context.Context, run bool) (retention.Removal, er
 	return p, err
 }
 
-// Delete deletes operations that ended, with all that belongs to them. For operators.
-func (c *Client) Delete(ctx context.Context, ids []human.OperationID) (retention.Deletion, error) {
+// Delete deletes operations that ended, with all that belongs to them; everywhere means on all desks of the team. For operators.
+func (c *Client) Delete(ctx context.Context, ids []human.OperationID, everywhere bool) (retention.Deletion, error) {
 	var d retention.Deletion
-	_, err := c.call(ctx, http.MethodPost, "/api/human/delete", map[string]any{"operations": ids}, &d)
+	_, err := c.call(ctx, http.MethodPost, "/api/human/delete", map[string]any{"operations": ids, "everywhere": everywhere}, &d)
 	return d, err
 }

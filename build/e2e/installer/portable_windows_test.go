@@ -2,6 +2,9 @@ package installer
 
 import (
 	"archive/zip"
+	"cmp"
+	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -9,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -85,6 +89,20 @@ func closed(t *testing.T, words ...string) {
 	})
 }
 
+// quietly runs deskbellw with arguments as they stand in a command line.
+func (i installation) quietly(t *testing.T, line string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	quiet := exec.CommandContext(ctx, i.program("deskbellw"))
+	quiet.Env = append(os.Environ(), "DESKBELL_DATA="+i.data)
+	quiet.SysProcAttr = &syscall.SysProcAttr{CmdLine: `"` + i.program("deskbellw") + `" ` + line}
+	if err := quiet.Run(); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	return nil
+}
+
 // The zip runs from where it was unpacked. Where there is no WebView2, as under Wine, the window's place is taken by words.
 func TestThePortableZip(t *testing.T) {
 	i := unpacked(t)
@@ -116,10 +134,12 @@ func TestThePortableZip(t *testing.T) {
 
 	// What shortcuts, links and the start of the session run.
 	for _, line := range []string{"", `open -- "deskbell://operation/op_01k9zq3v7x8y2m4n6p8r0s2t4v"`, "--hidden"} {
-		quiet := exec.CommandContext(t.Context(), i.program("deskbellw"))
-		quiet.Env = append(os.Environ(), "DESKBELL_DATA="+i.data)
-		quiet.SysProcAttr = &syscall.SysProcAttr{CmdLine: `"` + i.program("deskbellw") + `" ` + line}
-		if err := quiet.Run(); err != nil {
+		err := i.quietly(t, line)
+		if errors.Is(err, context.DeadlineExceeded) { // of 8000 starts of a Go program under Wine 8, one hung
+			t.Logf("deskbellw %s: it is started once more: %v", line, err)
+			err = i.quietly(t, line)
+		}
+		if err != nil {
 			t.Errorf("deskbellw %s: %v", line, err)
 		}
 		closed(t, "WebView2")

@@ -367,9 +367,9 @@ export class Api {
     return this.#post(`/api/sinks/${name}/test`, {});
   }
 
-  /** Deletes operations that ended, with all that belongs to them. */
-  deleteOperations(operations: string[]): Promise<void> {
-    return this.#post('/api/human/delete', { operations });
+  /** Deletes operations that ended, with all that belongs to them; everywhere means on all desks of the team. */
+  deleteOperations(operations: string[], everywhere: boolean): Promise<void> {
+    return this.#post('/api/human/delete', { operations, everywhere });
   }
 
   /** What retention would remove now; with run it removes it, and this is what that was. */

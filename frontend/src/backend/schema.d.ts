@@ -4609,6 +4609,11 @@ export interface components {
             copies: components["schemas"]["Copies"];
             operations: string[];
         };
+        DeletionRequest: {
+            /** @description On all desks of the team: those that are not connected delete them when they connect. Only a lead may. */
+            everywhere?: boolean;
+            operations: string[];
+        };
         Delivery: {
             /** @description card, notification, tray or console. */
             channel: string;
@@ -6110,9 +6115,6 @@ export interface components {
         };
         OperationRequest: {
             operation_id: string;
-        };
-        OperationsRequest: {
-            operations: string[];
         };
         Order: {
             /** @description Of change: what it changed. */
@@ -10486,7 +10488,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OperationsRequest"];
+                "application/json": components["schemas"]["DeletionRequest"];
             };
         };
         responses: {

@@ -306,6 +306,7 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	defer admitting.Wait()
 	defer end()
 	admitting.Go(func() { h.admit(ctx) })
+	admitting.Go(func() { h.forget(ctx) })
 	if h.o.FoldAfter > 0 {
 		admitting.Go(func() { h.fold(ctx) })
 	}
@@ -359,6 +360,51 @@ func (h *Hub) fold(ctx context.Context) {
 			h.o.Log.Info("requests that ended long ago are in snapshots now", "operations", n)
 		}
 		due.Reset(foldEvery)
+	}
+}
+
+// forget deletes what leads deleted for the whole team, at once and now and then what came too late, until ctx ends.
+func (h *Hub) forget(ctx context.Context) {
+	again := time.NewTicker(foldEvery)
+	defer again.Stop()
+	for {
+		bucket, err := h.office.js.KeyValue(ctx, team.Deletions)
+		var watch jetstream.KeyWatcher
+		if err == nil {
+			watch, err = bucket.WatchAll(ctx)
+		}
+		for err == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-again.C:
+			case _, open := <-watch.Updates():
+				if !open {
+					err = errors.New("the watch ended")
+					continue
+				}
+				for len(watch.Updates()) > 0 {
+					<-watch.Updates()
+				}
+			}
+			var n int
+			if n, err = team.Forget(ctx, h.office.js); n > 0 {
+				h.o.Log.Info("requests were deleted for the whole team", "operations", n)
+			}
+		}
+		if watch != nil {
+			_ = watch.Stop() // it may have ended
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		h.o.Log.Warn("requests could not be deleted for the whole team; it is tried again", "err", err)
+		minute := time.NewTimer(time.Minute)
+		select {
+		case <-minute.C:
+		case <-ctx.Done():
+			minute.Stop()
+		}
 	}
 }
 
@@ -480,7 +526,7 @@ func makeStreams(ctx context.Context, js jetstream.JetStream, replicas int) (jet
 		return nil, err
 	}
 	for _, bucket := range []jetstream.KeyValueConfig{
-		{Bucket: team.Members}, {Bucket: team.Keys}, {Bucket: team.Rules}, {Bucket: team.Snapshots, Compression: true},
+		{Bucket: team.Members}, {Bucket: team.Keys}, {Bucket: team.Rules}, {Bucket: team.Deletions}, {Bucket: team.Snapshots, Compression: true},
 		{Bucket: team.Presence, Storage: jetstream.MemoryStorage, TTL: 30 * time.Second},
 	} {
 		bucket.Replicas = replicas
