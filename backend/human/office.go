@@ -4,9 +4,9 @@ import "time"
 
 // TeamMembers are who may act in the team, and how that came.
 type TeamMembers struct {
-	Desks       []TeamDesk       `json:"desks,omitempty" doc:"All that ever joined, the removed ones too, by name. For leads only, as the invitations."`
-	Invitations []TeamInvitation `json:"invitations,omitempty" doc:"Those whose link still works."`
-	Changes     []MembershipChange     `json:"changes" doc:"Who was invited, joined and was removed, the latest first; at most 100."`
+	Desks       []TeamDesk         `json:"desks,omitempty" doc:"All that ever joined, the removed ones too, by name. For leads only, as the invitations."`
+	Invitations []TeamInvitation   `json:"invitations,omitempty" doc:"Those whose link still works."`
+	Changes     []MembershipChange `json:"changes" doc:"Who was invited, joined and was removed, the latest first; at most 100."`
 }
 
 // A TeamDesk is one Deskbell that joined a team.

@@ -96,6 +96,32 @@ test('who leads a team invites and removes members, and everyone sees it', async
     await expect(roster.getByRole('button', { name: /Withdraw/ })).toBeHidden(); // Ann is in
 
     await page.getByRole('button', { name: 'Actions for Tom' }).click();
+    await page.getByRole('menuitem', { name: 'Change…' }).click();
+    await page.keyboard.type('databases, billing');
+    await dialog.getByRole('textbox', { name: 'Working hours' }).fill('mon-fri 9-17');
+    await accessibleInBothThemes(page);
+    await page.keyboard.press(`${mod}+Enter`);
+    await expect(dialog.getByRole('alert')).toContainText('“mon-fri 9-17”');
+    await dialog.getByRole('textbox', { name: 'Working hours' }).fill('mon-sun 00:00-00:00');
+    await dialog.getByRole('textbox', { name: 'Time zone' }).fill('Europe/Berlin');
+    await page.keyboard.press(`${mod}+Enter`);
+    await expect(dialog).toBeHidden();
+    await expect(people.getByRole('row', { name: /Tom/ })).toContainText('databases, billing');
+
+    await page.getByRole('button', { name: 'Rules…' }).click();
+    const rules = dialog.getByRole('textbox', { name: "The team's rules" });
+    await expect(rules).toBeFocused();
+    await rules.fill('second_approval = "high"\n[[rool]]');
+    await page.keyboard.press(`${mod}+Enter`);
+    await expect(dialog.getByRole('alert')).toContainText('line 2: rules have no rool');
+    await accessibleInBothThemes(page);
+    app.errors.length = 0; // a refused call is logged by the browser
+    await page.keyboard.press('Backspace'); // the line is selected
+    await page.keyboard.press(`${mod}+Enter`);
+    await expect(dialog).toBeHidden();
+    expect(await there.operator.call('GET', '/api/team/rules')).toMatchObject({ text: 'second_approval = "high"\n' });
+
+    await page.getByRole('button', { name: 'Actions for Tom' }).click();
     await page.getByRole('menuitem', { name: 'Remove…' }).click();
     await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
     await accessibleInBothThemes(page);
