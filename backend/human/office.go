@@ -6,7 +6,7 @@ import "time"
 type TeamMembers struct {
 	Desks       []TeamDesk         `json:"desks,omitempty" doc:"All that ever joined, the removed ones too, by name. For leads only, as the invitations."`
 	Invitations []TeamInvitation   `json:"invitations,omitempty" doc:"Those whose link still works."`
-	Changes     []MembershipChange `json:"changes" doc:"Who was invited, joined and was removed, the latest first; at most 100."`
+	Changes     []MembershipChange `json:"changes" doc:"Who was invited, joined and was removed, the latest first; at most 1000."`
 }
 
 // A TeamDesk is one Deskbell that joined a team.

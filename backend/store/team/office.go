@@ -29,7 +29,7 @@ func Office(desk, what string) string { return "office." + desk + "." + what }
 const officeTime = 15 * time.Second
 
 // mostChanges is how many changes of who is in the team are shown.
-const mostChanges = 100
+const mostChanges = 1000
 
 // An OfficeReply is what the office answers.
 type OfficeReply struct {
@@ -49,8 +49,11 @@ func (j *Journal) Invite(ctx context.Context, q human.TeamInvite) (human.TeamInv
 		what = OfficeDesk
 	}
 	reply, err := j.askOffice(ctx, what, q)
+	if err != nil {
+		return human.TeamInvitation{}, err
+	}
 	reply.Invitation.Link += "." + base64.RawURLEncoding.EncodeToString(j.o.Key)
-	return reply.Invitation, err
+	return reply.Invitation, nil
 }
 
 // Remove ends the connections of a member's desks for ever, and returns how many there were.

@@ -228,7 +228,7 @@ func (f *Office) invite(ctx context.Context, i invitation) (link string, expires
 			return "", expires, human.Errorf(human.Conflict, "%s is %s already; remove them first to change the role", i.Member, d.Role)
 		}
 	}
-	i.Expires = f.now().Add(inviteLife)
+	i.Expires = f.now().UTC().Add(inviteLife)
 	if err := f.note(ctx, human.MembershipChange{By: i.by(), What: "invited", Member: i.Member, Role: string(i.Role)}); err != nil {
 		return "", expires, err
 	}
@@ -319,11 +319,11 @@ func (f *Office) join(ctx context.Context, q joinRequest) (joinReply, error) {
 		return joinReply{}, err
 	}
 	d := Desk{Member: invited.Member, Role: invited.Role, Machine: visible(q.Machine), Key: q.Key, Joined: f.now()}
-	first := 1
-	if invited.First {
-		first = 1 + len(slices.DeleteFunc(desks, func(other Desk) bool { return other.Member != d.Member || other.Removed == nil }))
+	n := 1
+	if invited.First { // the one after those that were removed: of several who join at the same time, one gets it
+		n += len(slices.DeleteFunc(desks, func(other Desk) bool { return other.Member != d.Member || other.Removed == nil }))
 	}
-	for n := first; ; n++ {
+	for ; ; n++ {
 		d.Name = team.Desk(d.Member, n)
 		err := f.create(ctx, deskPrefix+d.Name, d)
 		switch {
@@ -448,12 +448,12 @@ func each[T any](ctx context.Context, kv jetstream.KeyValue, prefix string, do f
 
 // Remove ends the connections of a member's desks for ever, and makes the unused links useless that are for them or that they made. It
 // returns how many desks there were. Every hub does so by itself; one that does not run, before it lets a desk in.
-func (f *Office) Remove(ctx context.Context, member string) (n int, err error) {
+func (f *Office) Remove(ctx context.Context, member string) (int, error) {
 	return f.remove(ctx, member, "")
 }
 
 // remove is Remove by a member, or, without one, on the hub's machine.
-func (f *Office) remove(ctx context.Context, member, by string) (n int, err error) {
+func (f *Office) remove(ctx context.Context, member, by string) (int, error) {
 	var links []string
 	if err := each(ctx, f.kv, invitePrefix, func(key string, i invitation) {
 		if i.Member == member || i.Maker != "" && i.by() == member {
@@ -477,28 +477,31 @@ func (f *Office) remove(ctx context.Context, member, by string) (n int, err erro
 			return 0, human.Wrap(human.Unavailable, err, "a link could not be made useless")
 		}
 	}
-	for { // until none has joined meanwhile
-		if desks, err = f.active(ctx, member); err != nil || len(desks) == 0 {
-			break
+	marked := map[string]bool{}
+	for more := true; more; { // until none has joined meanwhile
+		desks, err := f.active(ctx, member)
+		if err != nil {
+			return len(marked), err
 		}
+		more = false
 		for _, d := range desks {
-			if err := f.mark(ctx, d); err != nil {
-				return n, err
+			if marked[d.Name] { // what is read may be a little older than what was written
+				continue
 			}
-			n++
+			if err := f.mark(ctx, d); err != nil {
+				return len(marked), err
+			}
+			marked[d.Name], more = true, true
 		}
-	}
-	if err != nil {
-		return n, err
 	}
 	members, err := f.js.KeyValue(ctx, team.Members)
 	if err == nil {
 		err = members.Purge(ctx, team.KeyOf(member))
 	}
 	if err != nil {
-		return n, human.Wrap(human.Unavailable, err, "the member's entry could not be deleted")
+		return len(marked), human.Wrap(human.Unavailable, err, "the member's entry could not be deleted")
 	}
-	return n, nil
+	return len(marked), nil
 }
 
 // active are a member's desks that are in the team.
