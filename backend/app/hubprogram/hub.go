@@ -64,11 +64,11 @@ func (f hubOffice) Invite(ctx context.Context, member, role string) (string, err
 	return f.Office.Invite(ctx, member, team.Role(role))
 }
 
-func (f hubOffice) Desks(ctx context.Context) ([]cli.HubDesk, error) {
+func (f hubOffice) Desks(ctx context.Context) ([]human.TeamDesk, error) {
 	desks, err := f.Office.Desks(ctx)
-	all := make([]cli.HubDesk, 0, len(desks))
+	all := make([]human.TeamDesk, 0, len(desks))
 	for _, d := range desks {
-		all = append(all, cli.HubDesk{Desk: d.Name, Member: d.Member, Role: string(d.Role), Machine: d.Machine, Joined: d.Joined, Removed: d.Removed})
+		all = append(all, d.Shown())
 	}
 	return all, err
 }

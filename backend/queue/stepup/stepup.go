@@ -38,6 +38,7 @@ const (
 	Key        ActKind = "key"        // makes a key
 	Gatekeeper ActKind = "gatekeeper" // makes the gatekeeper or the confirming of plans looser
 	Settings   ActKind = "stepup"     // changes what needs proof, or what proves
+	Team       ActKind = "team"       // changes who is in the team
 )
 
 // An Act is one exact thing that an operator's session asks for.
@@ -124,7 +125,7 @@ func New(ctx context.Context, d Deps) (*Service, error) {
 type Needed struct {
 	Challenge string        `json:"challenge" doc:"Meet it with POST /api/stepup, then make the same call again with the header Deskbell-Proof: CHALLENGE."`
 	Until     time.Time     `json:"until"`
-	Act       ActKind       `json:"act" enum:"answer,rule,key,gatekeeper,stepup"`
+	Act       ActKind       `json:"act" enum:"answer,rule,key,gatekeeper,stepup,team"`
 	Subject   string        `json:"subject,omitempty"`
 	Says      string        `json:"says,omitempty"`
 	Digest    string        `json:"digest,omitempty" doc:"Of an answer: the operation's, to which it is bound."`

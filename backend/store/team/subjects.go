@@ -23,6 +23,7 @@ const (
 	Keys      = "keys"       // key-value: the public keys with which each desk signs receipts
 	Presence  = "presence"   // key-value, in memory: which desks are connected
 	Rules     = "rules"      // key-value: who is asked first
+	Changes   = "changes"    // key-value: who was invited, joined and was removed; the hub writes it
 	Snapshots = "snapshots"  // key-value: operations that ended long ago, one value each, see Fold
 	Deletions = "deletions"  // key-value: operations that no desk is to have any more
 	Files     = "files"      // object store: what a desk asked another for, encrypted
@@ -35,9 +36,6 @@ func Config(replicas int) jetstream.StreamConfig {
 		Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute, AllowDirect: true, DenyDelete: true, Compression: jetstream.S2Compression,
 	}
 }
-
-// Office is where a lead's desk asks the hub's office to do something.
-func Office(desk, what string) string { return "office." + desk + "." + what }
 
 // A Class is what kind of events a message may have. It is a part of the subject, so that the server knows it too.
 type Class string
@@ -152,7 +150,7 @@ func (r Role) Permissions() (publish, subscribe []string) {
 		api + "DIRECT.GET." + Stream, api + "DIRECT.GET." + Stream + ".>",
 	}
 	// Everybody reads who is in the team, who is there, the snapshots and the files.
-	for _, s := range []string{"KV_" + Members, "KV_" + Keys, "KV_" + Presence, "KV_" + Rules, "KV_" + Snapshots, "KV_" + Deletions, "OBJ_" + Files} {
+	for _, s := range []string{"KV_" + Members, "KV_" + Keys, "KV_" + Presence, "KV_" + Rules, "KV_" + Changes, "KV_" + Snapshots, "KV_" + Deletions, "OBJ_" + Files} {
 		publish = append(publish, api+"STREAM.INFO."+s, api+"DIRECT.GET."+s+".>", api+"CONSUMER.CREATE."+s+".>", api+"CONSUMER.DELETE."+s+".>", api+"CONSUMER.MSG.NEXT."+s+".>", api+"CONSUMER.INFO."+s+".>")
 	}
 	publish = append(publish, api+"STREAM.MSG.GET.KV_"+Snapshots)
@@ -162,7 +160,7 @@ func (r Role) Permissions() (publish, subscribe []string) {
 		subscribe = append(subscribe, askSubject(self, "*", "*"))
 	}
 	if r == OperatorRole || r == LeadRole {
-		publish = append(publish, mine(ByOperator), "$KV."+Members+"."+self)
+		publish = append(publish, mine(ByOperator), "$KV."+Members+"."+self, Office(self, OfficeDesk))
 	}
 	if r == AgentRole {
 		publish = append(publish, askSubject("*", self, AnswerReader))
@@ -170,7 +168,7 @@ func (r Role) Permissions() (publish, subscribe []string) {
 		publish = append(publish, askSubject("*", self, AnyReader))
 	}
 	if r == LeadRole {
-		publish = append(publish, "$KV."+Members+".*", "$KV."+Rules+".*", "$KV."+Deletions+"."+self+".*", Office(self, "*"))
+		publish = append(publish, "$KV."+Members+".*", "$KV."+Rules+".*", "$KV."+Deletions+"."+self+".*", Office(self, OfficeInvite), Office(self, OfficeRemove), Office(self, OfficeMembers))
 	}
 	return publish, subscribe
 }

@@ -96,6 +96,16 @@ func (noTeam) Board(context.Context, human.Actor, time.Time) (board.TeamBoard, e
 	return board.TeamBoard{}, human.Errorf(human.NotFound, "this desk is in no team")
 }
 
+func (noTeam) Invite(context.Context, human.Actor, human.TeamInvite) (human.TeamInvitation, error) {
+	return human.TeamInvitation{Member: "Mei", Link: "https://hub/join#x"}, nil
+}
+
+func (noTeam) Remove(context.Context, human.Actor, string) (human.TeamRemoval, error) {
+	return human.TeamRemoval{Desks: 1}, nil
+}
+
+func (noTeam) Members(context.Context) (human.TeamMembers, error) { return human.TeamMembers{}, nil }
+
 func (noTeam) Rules() (human.TeamRules, error) { return human.TeamRules{}, nil }
 
 func (noTeam) SetRules(context.Context, human.Actor, human.TeamRules) error {
@@ -197,6 +207,9 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 422},
 		{"GET /api/team/rules", nil, nil, 401, 403, 403, 200},
 		{"PUT /api/team/rules", nil, text(`{"text":"[[rool]]","revision":0}`), 401, 403, 403, 422},
+		{"GET /api/team/members", nil, nil, 401, 403, 403, 200},
+		{"POST /api/team/invitations", nil, text(`{"member":"Mei","role":"operator"}`), 401, 403, 403, 200},
+		{"DELETE /api/team/members/{name}", text("/api/team/members/Mei"), nil, 401, 403, 403, 200},
 		{"PUT /api/team/members/{name}", text("/api/team/members/Mei"), text(`{"skills":["databases"]}`), 401, 403, 403, 200},
 		{"GET /api/archives", nil, nil, 401, 403, 403, 200},
 		{"POST /api/archives", nil, nil, 401, 403, 403, 200},

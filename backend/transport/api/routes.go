@@ -163,6 +163,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.retention(c.needs("retention", s.deps.Retention != nil))
 	s.data(c.needs("a database", s.deps.Data != nil))
 	s.team(c.needs("a team", s.deps.Team != nil))
+	s.teamOffice(c.needs("a team", s.deps.Team != nil))
 	s.archives(c.needs("archives", s.deps.Archives != nil))
 	s.stepUp(c.needs("step-up", s.deps.StepUp != nil))
 	s.phones.routes(c.needs("phones", s.phones != nil))

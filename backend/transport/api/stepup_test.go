@@ -45,7 +45,7 @@ type stepFixture struct {
 func openStepUp(t *testing.T) *stepFixture {
 	up, err := stepup.New(t.Context(), stepup.Deps{Vault: new(memory), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
-	f := &stepFixture{fixture: openFixture(t, func(d *Deps, _ *queue.Options) { d.StepUp, d.Settings = up, &fakeSettings{} })}
+	f := &stepFixture{fixture: openFixture(t, func(d *Deps, _ *queue.Options) { d.StepUp, d.Settings, d.Team = up, &fakeSettings{}, noTeam{} })}
 	f.key = f.agent("migrator")
 	f.browser = f.signIn()
 	return f
@@ -168,6 +168,8 @@ func TestWhatElseNeedsProof(t *testing.T) {
 	f.proven("DELETE", "/api/gate/rules/"+asks.ID, "", http.StatusNoContent)
 	f.proven("POST", "/api/agents", `{"name":"other"}`, http.StatusCreated)
 	f.proven("POST", "/api/receipts/keys", "", http.StatusCreated)
+	f.proven("POST", "/api/team/invitations", `{"member":"Mei","role":"lead"}`, http.StatusOK)
+	f.proven("DELETE", "/api/team/members/Mei", "", http.StatusOK)
 	if r := f.send("PUT", "/api/gate/policy", f.op, `{"policy":"strict"}`, nil); r.status != http.StatusOK {
 		t.Errorf("stricter: %d %s", r.status, r.body)
 	}

@@ -13,6 +13,7 @@ import (
 
 // Team is the team that this desk may be in.
 type Team interface {
+	TeamOffice
 	// State is how the desk stands now; changed is closed when that is different.
 	State() (now human.DeskState, changed <-chan struct{})
 	// Check compares what this desk has with the team's journal.

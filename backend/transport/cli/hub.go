@@ -55,7 +55,7 @@ type HubServer interface {
 type HubOffice interface {
 	// Invite makes a link by which one desk of a member joins, once.
 	Invite(ctx context.Context, member, role string) (link string, err error)
-	Desks(ctx context.Context) ([]HubDesk, error)
+	Desks(ctx context.Context) ([]human.TeamDesk, error)
 	// Remove ends the connections of a member's desks for ever.
 	Remove(ctx context.Context, member string) (desks int, err error)
 	// Login makes a link to the web page that works once.
@@ -63,16 +63,6 @@ type HubOffice interface {
 	// Empty says whether no desk has joined and none is invited.
 	Empty(ctx context.Context) (bool, error)
 	Close() error
-}
-
-// A HubDesk is one Deskbell that joined a team.
-type HubDesk struct {
-	Desk    string     `json:"desk"`
-	Member  string     `json:"member"`
-	Role    string     `json:"role"`
-	Machine string     `json:"machine,omitempty"`
-	Joined  time.Time  `json:"joined"`
-	Removed *time.Time `json:"removed,omitempty"`
 }
 
 func (s *shell) hubCommand() *cobra.Command {
@@ -264,18 +254,24 @@ func (s *shell) hubMembersCommand() *cobra.Command {
 			if s.json {
 				return s.printJSON(desks)
 			}
-			for _, d := range desks {
-				state := "joined " + d.Joined.Local().Format(time.DateTime)
-				if d.Removed != nil {
-					state = "removed " + d.Removed.Local().Format(time.DateTime)
-				}
-				s.printf("%s  %s  %s  %s  %s\n", visible(d.Member), d.Role, d.Desk, visible(d.Machine), state)
-			}
+			s.printDesks(desks)
 			return nil
 		}),
 	}
 	s.jsonFlag(c, "print the desks as one line of JSON")
 	return c
+}
+
+func (s *shell) printDesks(desks []human.TeamDesk) {
+	for _, d := range desks {
+		state := "joined " + d.Joined.Local().Format(time.DateTime)
+		if d.Removed != nil {
+			state = "removed " + d.Removed.Local().Format(time.DateTime)
+		} else if d.Connected {
+			state += ", connected"
+		}
+		s.printf("%s  %s  %s  %s  %s\n", visible(d.Member), d.Role, d.Desk, visible(d.Machine), state)
+	}
 }
 
 func (s *shell) hubRemoveCommand() *cobra.Command {
@@ -287,7 +283,7 @@ func (s *shell) hubRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s.note("%s is removed, with %s.", visible(args[0]), counted(n, "desk", "desks"))
+			s.noteRemoved(args[0], n)
 			return nil
 		}),
 	}

@@ -54,6 +54,7 @@ func (s *shell) teamCommand() *cobra.Command {
 		}),
 	}
 	c.AddCommand(s.teamCheckCommand(), s.teamMemberCommand(), s.teamRulesCommand())
+	c.AddCommand(s.teamInviteCommand(), s.teamMembersCommand(), s.teamRemoveCommand())
 	return s.operatorFlags(c, "print it as one line of JSON")
 }
 

@@ -464,6 +464,24 @@ func (c *Client) SetTeamMember(ctx context.Context, name string, change routing.
 	return m, err
 }
 
+// InviteToTeam makes a one-time link by which a desk joins the team of the server's desk.
+func (c *Client) InviteToTeam(ctx context.Context, q human.TeamInvite) (made human.TeamInvitation, err error) {
+	_, err = c.call(ctx, http.MethodPost, "/api/team/invitations", q, &made)
+	return made, err
+}
+
+// RemoveFromTeam removes a member from it.
+func (c *Client) RemoveFromTeam(ctx context.Context, member string) (removed human.TeamRemoval, err error) {
+	_, err = c.call(ctx, http.MethodDelete, "/api/team/members/"+url.PathEscape(member), nil, &removed)
+	return removed, err
+}
+
+// TeamMembers are who is in it.
+func (c *Client) TeamMembers(ctx context.Context) (m human.TeamMembers, err error) {
+	_, err = c.call(ctx, http.MethodGet, "/api/team/members", nil, &m)
+	return m, err
+}
+
 // AddAgent makes a key for an agent. Only this call returns it.
 func (c *Client) AddAgent(ctx context.Context, name string) (key string, err error) {
 	var answer struct{ Key string }

@@ -26,9 +26,7 @@ export class Hub {
   /** Makes a server the desk of a member, and starts it again. */
   async join(server: Server, member: string, role: string): Promise<void> {
     const { stdout } = await promisify(execFile)(program, ['hub', 'invite', member, '--role', role, '--data', this.dir]);
-    await server.operator.call('POST', '/api/team/join', { link: stdout.trim() });
-    await server.stop();
-    await server.again();
+    await server.join(stdout.trim());
   }
 
   async end(): Promise<void> {

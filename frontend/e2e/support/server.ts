@@ -184,6 +184,13 @@ export class Server {
     await this.run(new URL(this.url).host);
   }
 
+  /** Makes it a desk of the team that a link is for, and starts it anew. */
+  async join(link: string): Promise<void> {
+    await this.operator.call('POST', '/api/team/join', { link });
+    await this.stop();
+    await this.again();
+  }
+
   async end(): Promise<void> {
     await this.stop();
     await rm(this.dir, { recursive: true, force: true });

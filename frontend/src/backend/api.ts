@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanOutcome } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, TeamBoard, TimelineEvent, Verification, View,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, MemberChange, TeamBoard, TeamInvitation, TeamMembers, TeamRules, TimelineEvent, Verification, View,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -26,6 +26,8 @@ export interface Page {
 }
 
 const summariesOf = (id: string, what = ''): string => `/api/human/operations/${encodeURIComponent(id)}/summaries${what}`;
+const rulesOfTeam = '/api/team/rules';
+const memberOf = (name: string): string => `/api/team/members/${encodeURIComponent(name)}`;
 const keysOfReceipts = '/api/receipts/keys';
 const chainOf = (id: string): string => `/api/human/operations/${encodeURIComponent(id)}/chain`;
 const receiptsOf = (id: string): string => `/api/human/operations/${encodeURIComponent(id)}/receipts`;
@@ -385,6 +387,35 @@ export class Api {
   /** How the team and its queue stand; days and weeks begin in that time zone. */
   teamBoard(zone: string): Promise<TeamBoard> {
     return this.#get('/api/team/board' + search({ zone }));
+  }
+
+  /** Who was invited, joined and was removed; for leads also the links that still work. */
+  teamMembers(): Promise<TeamMembers> {
+    return this.#get('/api/team/members');
+  }
+
+  /** Makes a one-time link by which a desk joins. One of your own has your role. */
+  inviteToTeam(member: string, role: TeamInvitation['role'] | ''): Promise<TeamInvitation> {
+    return this.#post('/api/team/invitations', { member, role });
+  }
+
+  /** Disconnects all desks of a member for ever, and makes their links useless. */
+  removeFromTeam(name: string): Promise<void> {
+    return call(this.to, 'DELETE', memberOf(name));
+  }
+
+  /** Changes what the team knows of a member; what is not given stays. */
+  async setTeamMember(name: string, change: MemberChange): Promise<void> {
+    await call(this.to, 'PUT', memberOf(name), change);
+  }
+
+  teamRules(): Promise<TeamRules> {
+    return this.#get(rulesOfTeam);
+  }
+
+  /** Replaces the team's rules, where their revision is still the latest. */
+  setTeamRules(rules: TeamRules): Promise<TeamRules> {
+    return call(this.to, 'PUT', rulesOfTeam, rules);
   }
 
   /** Hands an operation over to another operator. */

@@ -3053,6 +3053,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a one-time link by which a desk joins: a lead for someone new, others for another desk of their own
+         * @description For: operator.
+         */
+        post: operations["inviteToTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/team/join": {
         parameters: {
             query?: never;
@@ -3073,6 +3093,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who was invited, joined and was removed; for leads also the desks and the links that still work
+         * @description For: operator.
+         */
+        get: operations["getTeamMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/team/members/{name}": {
         parameters: {
             query?: never;
@@ -3087,7 +3127,11 @@ export interface paths {
          */
         put: operations["setTeamMember"];
         post?: never;
-        delete?: never;
+        /**
+         * Remove a member from the team, as a lead: their desks are disconnected for ever
+         * @description For: operator.
+         */
+        delete: operations["removeFromTeam"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5920,6 +5964,19 @@ export interface components {
             /** @description Such as Europe/Berlin; empty: UTC. */
             zone?: string;
         };
+        MembershipChange: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who did it. Absent: it was done on the hub's machine. */
+            by?: string;
+            /** @description Of what joined. */
+            desk?: string;
+            member: string;
+            /** @enum {string} */
+            role?: "" | "agent" | "operator" | "lead" | "auditor";
+            /** @enum {string} */
+            what: "invited" | "joined" | "removed";
+        };
         Memory: {
             operations: components["schemas"]["Operation"][];
             /** @description Markdown to put into a prompt. */
@@ -5947,7 +6004,7 @@ export interface components {
         };
         Needed: {
             /** @enum {string} */
-            act: "answer" | "rule" | "key" | "gatekeeper" | "stepup";
+            act: "answer" | "rule" | "key" | "gatekeeper" | "stepup" | "team";
             /** @description Meet it with POST /api/stepup, then make the same call again with the header Deskbell-Proof: CHALLENGE. */
             challenge: string;
             /** @description Of an answer: the operation's, to which it is bound. */
@@ -7930,6 +7987,46 @@ export interface components {
             /** Format: int64 */
             operations: number;
         };
+        TeamDesk: {
+            connected?: boolean;
+            desk: string;
+            /** Format: date-time */
+            joined: string;
+            /** @description As the machine calls itself. */
+            machine?: string;
+            member: string;
+            /** Format: date-time */
+            removed?: string;
+            /** @enum {string} */
+            role: "agent" | "operator" | "lead" | "auditor";
+        };
+        TeamInvitation: {
+            /** @description Who made it. Absent: it was made on the hub's machine. */
+            by?: string;
+            /** Format: date-time */
+            expires: string;
+            /** @description Only in the answer of the call that makes it: it has the team's key in it. */
+            link?: string;
+            member: string;
+            /** @enum {string} */
+            role: "agent" | "operator" | "lead" | "auditor";
+        };
+        TeamInvite: {
+            member: string;
+            /**
+             * @description What their desks may do. It has no meaning where you invite another desk of your own, which has your role.
+             * @enum {string}
+             */
+            role?: "" | "agent" | "operator" | "lead" | "auditor";
+        };
+        TeamMembers: {
+            /** @description Who was invited, joined and was removed, the latest first; at most 100. */
+            changes: components["schemas"]["MembershipChange"][];
+            /** @description All that ever joined, the removed ones too, by name. For leads only, as the invitations. */
+            desks?: components["schemas"]["TeamDesk"][];
+            /** @description Those whose link still works. */
+            invitations?: components["schemas"]["TeamInvitation"][];
+        };
         TeamPerson: {
             /**
              * Format: int64
@@ -7975,6 +8072,10 @@ export interface components {
             /** @description Empty where requests name none. */
             name: string;
             weeks: components["schemas"]["TeamWeek"][];
+        };
+        TeamRemoval: {
+            /** Format: int64 */
+            desks: number;
         };
         TeamRules: {
             /**
@@ -14317,6 +14418,39 @@ export interface operations {
             };
         };
     };
+    inviteToTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeamInvite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamInvitation"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     joinTeam: {
         parameters: {
             query?: never;
@@ -14337,6 +14471,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeskState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTeamMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamMembers"];
                 };
             };
             /** @description An error; nothing was changed. */
@@ -14373,6 +14536,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Member"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeFromTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The member's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamRemoval"];
                 };
             };
             /** @description An error; nothing was changed. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bars, takers, weekNumber } from './teamboard';
+import { bars, hoursOf, hoursText, takers, weekNumber } from './teamboard';
 import type { TeamPerson, TeamWeek } from './wire';
 
 test.each([
@@ -24,4 +24,12 @@ const person = (name: string, over: Partial<TeamPerson>): TeamPerson => ({ name,
 test('a request is handed over to whoever is there and has little to do, and not to oneself', () => {
   const people = [person('off', { state: 'off' }), person('busy', { claims: 3 }), person('gone', { connected: false }), person('away', { state: 'away' }), person('free', {}), person('me', {}), person('ci', { role: 'agent', state: undefined })];
   expect(takers(people, ['me']).map(({ name }) => name)).toEqual(['free', 'busy', 'gone', 'away', 'off']);
+});
+
+test('hours are read as people write them, and written so', () => {
+  expect(hoursOf('mon-wed,SUN  09:00-17:30')).toEqual({ days: ['mon', 'tue', 'wed', 'sun'], from: '09:00', to: '17:30' });
+  expect(hoursOf('sat-mon 22:00-06:00')?.days).toEqual(['sat', 'sun', 'mon']);
+  expect(hoursOf(' 09:00-17:30 ')).toEqual({ days: [], from: '09:00', to: '17:30' });
+  for (const wrong of ['', 'mon', 'mon-fri', 'mo 09:00-17:30', 'mon- 09:00-17:30', 'mon, 09:00-17:30', 'mon 9-17']) expect(hoursOf(wrong), wrong).toBeUndefined();
+  for (const text of ['mon,tue 09:00-17:30', '22:00-06:00']) expect(hoursText(hoursOf(text) ?? { from: '', to: '' })).toBe(text);
 });

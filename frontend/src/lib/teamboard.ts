@@ -1,4 +1,4 @@
-import type { TeamPerson, TeamWeek } from './wire';
+import type { Hours, TeamPerson, TeamWeek } from './wire';
 
 /** The number of a week, of the calendar on which weeks begin on Mondays and the first has the year's first Thursday (ISO 8601). */
 export function weekNumber(from: string): number {
@@ -22,4 +22,23 @@ export function takers(people: readonly TeamPerson[], not: readonly string[]): T
     .flatMap((person) => (person.state && !not.includes(person.name) ? { person, rank: state[person.state] * 2 + (person.connected ? 0 : 1) } : []))
     .sort((a, b) => a.rank - b.rank || a.person.claims - b.person.claims)
     .map(({ person }) => person);
+}
+
+const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+
+/** Hours as people write them, such as "mon-fri 09:00-17:30"; undefined for what cannot be read. */
+export function hoursOf(text: string): Hours | undefined {
+  const [, on, from, to] = /^(?:(\S+) +)?(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text.trim().toLowerCase()) ?? [];
+  if (!from || !to) return undefined;
+  const spans = (on?.split(',') ?? []).map((part) => {
+    const [first = '', last = first] = part.split('-');
+    const [begin, end] = [days.indexOf(first), days.indexOf(last)];
+    return begin < 0 || end < 0 ? [] : Array.from({ length: ((end - begin + 7) % 7) + 1 }, (_, i) => days[(begin + i) % 7] ?? '');
+  });
+  return spans.some((span) => !span.length) ? undefined : { days: spans.flat(), from, to };
+}
+
+/** Hours as hoursOf reads them. */
+export function hoursText({ days: on, from, to }: Hours): string {
+  return `${on?.length ? `${on.join(',')} ` : ''}${from}-${to}`;
 }

@@ -208,7 +208,7 @@ func TestAttacksWithLinksAndKeys(t *testing.T) {
 	// In the middle stands a server that has another CA's certificate for the same address.
 	// It would let the desk in, to have its messages.
 	middle, _ := start(t, Options{})
-	if err := middle.Office().create(ctx, hashed(invitePrefix, token), invitation{"Bob", team.LeadRole, now.Add(time.Hour)}); err != nil {
+	if err := middle.Office().create(ctx, hashed(invitePrefix, token), invitation{Member: "Bob", Role: team.LeadRole, Expires: now.Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	denied("a link with a wrong fingerprint", middle.URL()+"/join#"+token+"."+rest, "Bob")

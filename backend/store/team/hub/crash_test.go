@@ -36,7 +36,7 @@ func runChild(dir string) error {
 		return err
 	case <-h.Ready():
 	}
-	link, err := h.Office().Invite(ctx, "Ann", team.AgentRole)
+	link, err := h.Office().Invite(ctx, "Ann", team.LeadRole)
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,7 @@ func TestAKilledHubHasAllThatItAcknowledged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	invited, _ := p.asks(c.Desk, team.OfficeInvite, `{"member":"Bob","role":"operator"}`)
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +115,10 @@ func TestAKilledHubHasAllThatItAcknowledged(t *testing.T) {
 	t.Logf("killed with %d of %d messages acknowledged", len(acknowledged), len(pending))
 	if desks, err := h.Office().Desks(ctx); err != nil || len(desks) != 1 {
 		t.Errorf("%v, %v", desks, err)
+	}
+	_, secrets, _ := strings.Cut(whole(invited, c), "#") // the hub is at another address now
+	if bob, err := Join(ctx, h.URL()+"/join#"+secrets, "Bob"); err != nil || bob.Role != team.OperatorRole {
+		t.Errorf("a link that the hub made before it was killed: %v", err)
 	}
 }
 
@@ -169,6 +174,17 @@ func TestThreeHubs(t *testing.T) {
 	js, err := jetstream.New(p.Conn)
 	if err != nil {
 		t.Fatal(err)
+	}
+	// Of three hubs one does what a lead asks.
+	lea := join(t, hubs[2], "Lea", team.LeadRole)
+	lead := connect(t, lea)
+	for i := range 9 {
+		if r, _ := lead.asks(lea.Desk, team.OfficeInvite, fmt.Sprintf(`{"member":"Mei %d","role":"operator"}`, i)); r.Problem != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if noted := stored(t, hubs[1], "KV_"+team.Changes); len(noted) != 3*2+9 { // three were invited and joined
+		t.Errorf("9 asks made %d changes", len(noted)-3*2)
 	}
 	sent := map[uint64]string{}
 	publish := func(text string) {

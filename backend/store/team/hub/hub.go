@@ -295,6 +295,10 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 		return err
 	}
 	h.office = office
+	asks := make(chan *nats.Msg, 64)                                                             // more are lost, and have no answer
+	if _, err := office.nc.ChanQueueSubscribe(team.Office("*", "*"), "hubs", asks); err != nil { // one hub answers
+		return err
+	}
 	if err := h.revoke(ctx); err != nil {
 		return orderly(ctx, err)
 	}
@@ -307,6 +311,7 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	defer end()
 	admitting.Go(func() { h.admit(ctx) })
 	admitting.Go(func() { h.forget(ctx) })
+	admitting.Go(func() { h.answer(ctx, asks) })
 	if h.o.FoldAfter > 0 {
 		admitting.Go(func() { h.fold(ctx) })
 	}
@@ -526,7 +531,7 @@ func makeStreams(ctx context.Context, js jetstream.JetStream, replicas int) (jet
 		return nil, err
 	}
 	for _, bucket := range []jetstream.KeyValueConfig{
-		{Bucket: team.Members}, {Bucket: team.Keys}, {Bucket: team.Rules}, {Bucket: team.Deletions}, {Bucket: team.Snapshots, Compression: true},
+		{Bucket: team.Members}, {Bucket: team.Keys}, {Bucket: team.Rules}, {Bucket: team.Changes}, {Bucket: team.Deletions}, {Bucket: team.Snapshots, Compression: true},
 		{Bucket: team.Presence, Storage: jetstream.MemoryStorage, TTL: 30 * time.Second},
 	} {
 		bucket.Replicas = replicas

@@ -116,6 +116,15 @@ func connect(t *testing.T, c Credentials) *peer {
 	return p
 }
 
+func (p *peer) streams() jetstream.JetStream {
+	p.t.Helper()
+	js, err := jetstream.New(p.Conn)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return js
+}
+
 const probe = "probe.that.none.may"
 
 // denies says whether the server denied what do did.
@@ -189,6 +198,14 @@ func TestEveryRoleBySubject(t *testing.T) {
 		{"$KV.rules.rules", leads},
 		{"$KV.rules.first", leads},
 		{"$KV.hub.desk.@me", none},
+		{"$KV.changes.x", none},
+		{"office.@me.invite", leads},
+		{"office.@me.remove", leads},
+		{"office.@me.members", leads},
+		{"office.@me.other", none},
+		{"office.@me.desk", deciders},
+		{"office.Victor=1.invite", none},
+		{"office.Victor=1.desk", none},
 		{api + "INFO", all},
 		{api + "STREAM.INFO.OPERATIONS", all},
 		{api + "STREAM.INFO.KV_members", all},
@@ -215,6 +232,7 @@ func TestEveryRoleBySubject(t *testing.T) {
 		{api + "DIRECT.GET.OPERATIONS", all},
 		{api + "DIRECT.GET.OPERATIONS.op.op_1.Victor=1.agent", all},
 		{api + "DIRECT.GET.KV_rules.$KV.rules.first", all},
+		{api + "DIRECT.GET.KV_changes.$KV.changes.x", all},
 		{api + "DIRECT.GET.KV_hub.$KV.hub.desk.@me", none},
 		{api + "CONSUMER.CREATE.OPERATIONS.@me", all},
 		{api + "CONSUMER.CREATE.OPERATIONS.@me.op.>", all},
@@ -244,6 +262,8 @@ func TestEveryRoleBySubject(t *testing.T) {
 		{"_INBOX.Victor=1.>", none},
 		{"_INBOX.*.>", none},
 		{">", none},
+		{"office.*.*", none},
+		{"office.>", none},
 		{"op.>", none},
 		{"$KV.>", none},
 		{"$JS.>", none},

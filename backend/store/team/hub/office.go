@@ -3,6 +3,7 @@ package hub
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
@@ -56,6 +57,15 @@ type invitation struct {
 	Member  string    `json:"member"`
 	Role    team.Role `json:"role"`
 	Expires time.Time `json:"expires"`
+
+	Maker string `json:"maker,omitempty"` // the desk that asked for it, without which it is good for nothing; empty: it was made on the hub's machine
+	First bool   `json:"first,omitempty"` // it is for a member who has no desk
+}
+
+// by is the member who asked for it.
+func (i invitation) by() string {
+	member, _ := team.MemberOf(i.Maker) // empty where there is no maker
+	return member
 }
 
 // An Office says who is in the team. Its methods are safe for concurrent use, on any hub of a cluster.
@@ -193,26 +203,68 @@ func hashed(prefix, token string) string {
 
 // Invite makes a one-time link by which a desk of a member joins.
 func (f *Office) Invite(ctx context.Context, member string, role team.Role) (link string, err error) {
-	if !utf8.ValidString(member) || strings.TrimSpace(member) != member || member == "" || len(member) > 64 || strings.ContainsFunc(member, unicode.IsControl) {
-		return "", human.Errorf(human.Invalid, "a member's name has 1 to 64 bytes of visible text")
+	link, _, err = f.invite(ctx, invitation{Member: member, Role: role})
+	return link + "." + f.keys.teamKey, err
+}
+
+// invite makes the link of an invitation, without the team's key, and says until when it is good.
+func (f *Office) invite(ctx context.Context, i invitation) (link string, expires time.Time, err error) {
+	if !utf8.ValidString(i.Member) || strings.TrimSpace(i.Member) != i.Member || i.Member == "" || len(i.Member) > 64 || strings.ContainsFunc(i.Member, unicode.IsControl) {
+		return "", expires, human.Errorf(human.Invalid, "a member's name has 1 to 64 bytes of visible text")
 	}
-	if !slices.Contains(team.Roles, role) {
-		return "", human.Errorf(human.Invalid, "%q is no role; there are agent, operator, lead and auditor", role)
+	if !slices.Contains(team.Roles, i.Role) {
+		return "", expires, human.Errorf(human.Invalid, "%q is no role; there are agent, operator, lead and auditor", i.Role)
 	}
 	desks, err := f.Desks(ctx)
 	if err != nil {
-		return "", err
+		return "", expires, err
 	}
 	for _, d := range desks {
-		if d.Member == member && d.Removed == nil && d.Role != role {
-			return "", human.Errorf(human.Conflict, "%s is %s already; remove them first to change the role", member, d.Role)
+		switch {
+		case d.Member != i.Member || d.Removed != nil:
+		case i.First:
+			return "", expires, human.Errorf(human.Conflict, "%s is in the team already, and whoever has a link in their name answers as them; they make one for another desk themselves, or whoever runs the hub does", i.Member)
+		case d.Role != i.Role:
+			return "", expires, human.Errorf(human.Conflict, "%s is %s already; remove them first to change the role", i.Member, d.Role)
 		}
 	}
-	token := secret()
-	if err := f.create(ctx, hashed(invitePrefix, token), invitation{member, role, f.now().Add(inviteLife)}); err != nil {
-		return "", human.Wrap(human.Unavailable, err, "the invitation cannot be stored")
+	i.Expires = f.now().UTC().Add(inviteLife)
+	if err := f.note(ctx, human.MembershipChange{By: i.by(), What: "invited", Member: i.Member, Role: string(i.Role)}); err != nil {
+		return "", expires, err
 	}
-	return f.web + "/join#" + token + "." + fingerprint(f.keys.CA) + "." + f.keys.teamKey, nil
+	token := secret()
+	if err := f.create(ctx, hashed(invitePrefix, token), i); err != nil {
+		return "", expires, human.Wrap(human.Unavailable, err, "the invitation cannot be stored")
+	}
+	return f.web + "/join#" + token + "." + fingerprint(f.keys.CA), i.Expires, nil
+}
+
+// note writes a change where all desks read it.
+func (f *Office) note(ctx context.Context, c human.MembershipChange) error {
+	c.At = f.now().UTC()
+	raw, err := json.Marshal(c)
+	var kv jetstream.KeyValue
+	if err == nil {
+		kv, err = f.js.KeyValue(ctx, team.Changes)
+	}
+	if err == nil {
+		_, err = kv.Create(ctx, rand.Text(), raw)
+	}
+	if err != nil {
+		return human.Wrap(human.Unavailable, err, "the change cannot be noted")
+	}
+	return nil
+}
+
+// invitations are those whose links still work.
+func (f *Office) invitations(ctx context.Context) (all []invitation, err error) {
+	err = each(ctx, f.kv, invitePrefix, func(_ string, i invitation) {
+		if f.now().Before(i.Expires) {
+			all = append(all, i)
+		}
+	})
+	slices.SortFunc(all, func(a, b invitation) int { return a.Expires.Compare(b.Expires) })
+	return all, err
 }
 
 func (f *Office) create(ctx context.Context, key string, value any) error {
@@ -267,13 +319,29 @@ func (f *Office) join(ctx context.Context, q joinRequest) (joinReply, error) {
 		return joinReply{}, err
 	}
 	d := Desk{Member: invited.Member, Role: invited.Role, Machine: visible(q.Machine), Key: q.Key, Joined: f.now()}
-	for n := 1; ; n++ {
+	n := 1
+	if invited.First { // the one after those that were removed: of several who join at the same time, one gets it
+		n += len(slices.DeleteFunc(desks, func(other Desk) bool { return other.Member != d.Member || other.Removed == nil }))
+	}
+	for ; ; n++ {
 		d.Name = team.Desk(d.Member, n)
-		if err := f.create(ctx, deskPrefix+d.Name, d); err == nil {
-			break
-		} else if !errors.Is(err, jetstream.ErrKeyExists) {
+		err := f.create(ctx, deskPrefix+d.Name, d)
+		switch {
+		case err == nil:
+		case !errors.Is(err, jetstream.ErrKeyExists):
 			return joinReply{}, human.Wrap(human.Unavailable, err, "the desk cannot be stored; ask for a new link")
+		case invited.First:
+			return joinReply{}, human.Errorf(human.Denied, "%s has joined already; they make a link for another desk themselves", d.Member)
+		default:
+			continue
 		}
+		break
+	}
+	if err := f.stands(ctx, invited); err != nil {
+		return joinReply{}, errors.Join(err, f.mark(ctx, d))
+	}
+	if err := f.note(ctx, human.MembershipChange{By: d.Member, What: "joined", Member: d.Member, Role: string(d.Role), Desk: d.Name}); err != nil {
+		return joinReply{}, err
 	}
 	// Desks read in the team's own bucket who there is. A lead may have written more about a member before.
 	members, err := f.js.KeyValue(ctx, team.Members)
@@ -292,6 +360,45 @@ func (f *Office) join(ctx context.Context, q joinRequest) (joinReply, error) {
 	}
 	err = each(ctx, f.kv, nodePrefix, func(_ string, a address) { reply.URLs = append(reply.URLs, a.NATS) })
 	return reply, err
+}
+
+// stands says why an invitation is good for nothing any more, once its desk is stored: its maker was removed. Remove looks for desks until it finds none, so
+// that one of both sees the other.
+func (f *Office) stands(ctx context.Context, i invitation) error {
+	if i.Maker == "" {
+		return nil
+	}
+	if maker, err := f.desk(ctx, i.Maker); err != nil {
+		return err
+	} else if maker.Removed != nil {
+		return human.Errorf(human.Denied, "whoever made this link is not in the team any more; ask another lead for a new one")
+	}
+	return nil
+}
+
+// desk is the one of a name.
+func (f *Office) desk(ctx context.Context, name string) (d Desk, err error) {
+	entry, err := f.kv.Get(ctx, deskPrefix+name)
+	if err == nil {
+		err = json.Unmarshal(entry.Value(), &d)
+	}
+	if err != nil {
+		return d, human.Wrap(human.Unavailable, err, "the hub does not find the desk %s", name)
+	}
+	return d, nil
+}
+
+// mark makes a desk a removed one.
+func (f *Office) mark(ctx context.Context, d Desk) error {
+	d.Removed = new(f.now())
+	raw, err := json.Marshal(d)
+	if err == nil {
+		_, err = f.kv.Put(ctx, deskPrefix+d.Name, raw)
+	}
+	if err != nil {
+		return human.Wrap(human.Unavailable, err, "%s could not be removed", d.Name)
+	}
+	return nil
 }
 
 // visible is a short line of a text.
@@ -339,15 +446,30 @@ func each[T any](ctx context.Context, kv jetstream.KeyValue, prefix string, do f
 	}
 }
 
-// Remove ends the connections of a member's desks for ever, and makes their unused links useless. It returns how many desks there were.
-// Every hub does so by itself; one that does not run, before it lets a desk in.
-func (f *Office) Remove(ctx context.Context, member string) (n int, err error) {
+// Remove ends the connections of a member's desks for ever, and makes the unused links useless that are for them or that they made. It
+// returns how many desks there were. Every hub does so by itself; one that does not run, before it lets a desk in.
+func (f *Office) Remove(ctx context.Context, member string) (int, error) {
+	return f.remove(ctx, member, "")
+}
+
+// remove is Remove by a member, or, without one, on the hub's machine.
+func (f *Office) remove(ctx context.Context, member, by string) (int, error) {
 	var links []string
 	if err := each(ctx, f.kv, invitePrefix, func(key string, i invitation) {
-		if i.Member == member {
+		if i.Member == member || i.Maker != "" && i.by() == member {
 			links = append(links, invitePrefix+key)
 		}
 	}); err != nil {
+		return 0, err
+	}
+	desks, err := f.active(ctx, member)
+	if err != nil {
+		return 0, err
+	}
+	if len(desks) == 0 && len(links) == 0 {
+		return 0, human.Errorf(human.NotFound, "no desk of %q is in the team", member)
+	}
+	if err := f.note(ctx, human.MembershipChange{By: by, What: "removed", Member: member}); err != nil {
 		return 0, err
 	}
 	for _, key := range links {
@@ -355,37 +477,37 @@ func (f *Office) Remove(ctx context.Context, member string) (n int, err error) {
 			return 0, human.Wrap(human.Unavailable, err, "a link could not be made useless")
 		}
 	}
-	// After the links, so that none joins meanwhile.
-	desks, err := f.Desks(ctx)
-	if err != nil {
-		return 0, err
-	}
-	now := f.now()
-	for _, d := range desks {
-		if d.Member != member || d.Removed != nil {
-			continue
-		}
-		d.Removed = &now
-		raw, err := json.Marshal(d)
-		if err == nil {
-			_, err = f.kv.Put(ctx, deskPrefix+d.Name, raw)
-		}
+	marked := map[string]bool{}
+	for more := true; more; { // until none has joined meanwhile
+		desks, err := f.active(ctx, member)
 		if err != nil {
-			return n, human.Wrap(human.Unavailable, err, "%s could not be removed", d.Name)
+			return len(marked), err
 		}
-		n++
-	}
-	if n == 0 && len(links) == 0 {
-		return 0, human.Errorf(human.NotFound, "no desk of %q is in the team", member)
+		more = false
+		for _, d := range desks {
+			if marked[d.Name] { // what is read may be a little older than what was written
+				continue
+			}
+			if err := f.mark(ctx, d); err != nil {
+				return len(marked), err
+			}
+			marked[d.Name], more = true, true
+		}
 	}
 	members, err := f.js.KeyValue(ctx, team.Members)
 	if err == nil {
 		err = members.Purge(ctx, team.KeyOf(member))
 	}
 	if err != nil {
-		return n, human.Wrap(human.Unavailable, err, "the member's entry could not be deleted")
+		return len(marked), human.Wrap(human.Unavailable, err, "the member's entry could not be deleted")
 	}
-	return n, nil
+	return len(marked), nil
+}
+
+// active are a member's desks that are in the team.
+func (f *Office) active(ctx context.Context, member string) ([]Desk, error) {
+	desks, err := f.Desks(ctx)
+	return slices.DeleteFunc(desks, func(d Desk) bool { return d.Member != member || d.Removed != nil }), err
 }
 
 // Login makes a one-time link to the web page.

@@ -7,3 +7,6 @@ export function stateWord({ state, away_until: until }: TeamPerson): string {
   if (state === 'away') return m.board_away({ time: until ? timeOfDay(until) : '' });
   return state === 'on' ? m.board_on() : state === 'off' ? m.board_off() : '–';
 }
+
+/** What a member's desks may do, in a word or two. */
+export const roleWords = { agent: m.team_role_agent, operator: m.team_role_operator, lead: m.team_role_lead, auditor: m.team_role_auditor };
