@@ -1,4 +1,4 @@
-import { ended, endedAt, rings, snoozed, underWay } from './life';
+import { ended, endedAt, handedTo, rings, snoozed, underWay } from './life';
 import { byTime, sameDay } from './time';
 import type { Filters } from './filters';
 import { none } from './statistics';
@@ -41,7 +41,7 @@ export function groupOf(op: Operation, now: number, member: string): GroupName |
   if (underWay(op)) return 'running';
   if (ended(op)) return sameDay(endedAt(op) ?? op.updated_at, now) ? 'today' : null;
   if (snoozed(op, now)) return 'snoozed';
-  if (member && op.hand_over?.to === member) return 'handed';
+  if (handedTo(op, member)) return 'handed';
   if (rings(op, now)) return 'ringing';
   if (member && op.claimed_by === member) return 'mine';
   return member && (op.claimed_by || op.others_asked) ? 'others' : 'waiting';

@@ -69,7 +69,7 @@ export class AppState {
   #live: LiveChannel;
   #broken: ReturnType<typeof setTimeout> | undefined;
 
-  readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, this.operations.moment)));
+  readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, this.operations.moment, this.member)));
   readonly open = $derived.by<Operation | undefined>(() => (this.route.page === 'recordings' ? undefined : this.operations.all.get(this.route.id)));
 
   constructor(readonly session: Session) {
