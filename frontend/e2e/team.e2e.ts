@@ -80,7 +80,7 @@ test('whoever is asked sees who else is, and the inbox shows what is theirs', as
     await expect(groups).toHaveText([/Ringing for you\s*1/, /Handed over to you\s*1/, /Claimed by you\s*1/, /Others\s*1/], { timeout: 20_000 });
     await expect(app.row(others.operation_id)).toContainText('asked: Mei');
     await expect(app.row(handed.operation_id)).toContainText('from Mei');
-    await expect(page).toHaveTitle(/\(2\)|2 /);
+    await expect(page).toHaveTitle('(2) Deskbell');
     await accessibleInBothThemes(page);
 
     await app.openOperation(mine.operation_id);
@@ -89,6 +89,25 @@ test('whoever is asked sees who else is, and the inbox shows what is theirs', as
     await accessibleInBothThemes(page);
     await resize(page, 390, 780);
     await fits(page, '.asked');
+
+    const { code } = await app.server.invite();
+    await page.goto('about:blank');
+    await page.goto(`${app.server.url}/?view=popup#code=${code}`);
+    await expect(page.getByRole('article', { name: 'Which region?' })).toContainText(/Asked: you; at \d\d:\d\d: Mei/);
+    await expect(page.getByRole('article')).toHaveCount(2);
+    const given = page.getByRole('article', { name: 'Which price?' });
+    await expect(given).toContainText('Mei handed it over to you. Claim it to answer.');
+    await expect(given).toContainText('“You know it”');
+    await accessibleInBothThemes(page);
+    await given.getByRole('button', { name: 'Claim' }).click();
+    await expect(given.getByRole('button', { name: 'Send' })).toBeVisible();
+    expect((await here(handed.operation_id)).claimed_by).toBe('Ann');
+
+    await page.goto('about:blank');
+    await app.open('settings');
+    await resize(page, 1280, 800);
+    await expect(page.getByRole('heading', { name: 'Team', exact: true })).toHaveCount(1);
+    await expect(page.locator('[data-setting="team.second_approval"]')).toBeVisible();
   } finally {
     await mei.end();
     await tom.end();

@@ -45,7 +45,7 @@ export class PopupStack {
     if (ended(op)) return this.#onScreen.has(id) && this.#lingers(op, now);
     if (snoozed(op, now)) return false;
     if (rings(op, now, this.app.member)) return true;
-    if (op.overdue && op.state === 'pending') return true;
+    if (op.overdue && op.state === 'pending' && !op.others_asked) return true;
     // A half-written answer comes back after a restart, and when the console is closed over it.
     if (op.state === 'in_progress' && op.draft?.by.name === this.app.operator) return true;
     return this.#onScreen.has(id);
