@@ -77,7 +77,7 @@ test('whoever is asked sees who else is, and the inbox shows what is theirs', as
 
     await app.open('inbox');
     const groups = page.locator('.rows .group');
-    await expect(groups).toHaveText([/Ringing for you\s*1/, /Handed over to you\s*1/, /Claimed by you\s*1/, /Others\s*1/], { timeout: 20_000 });
+    await expect(groups).toHaveText([/New for you\s*1/, /Handed over to you\s*1/, /Claimed by you\s*1/, /Others\s*1/], { timeout: 20_000 });
     await expect(app.row(others.operation_id)).toContainText('asked: Mei');
     await expect(app.row(handed.operation_id)).toContainText('from Mei');
     await expect(page).toHaveTitle('(2) Deskbell');

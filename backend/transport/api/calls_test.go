@@ -19,6 +19,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/platform/processes"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/asking"
 	"deskbell/backend/queue/board"
 	"deskbell/backend/queue/routing"
 	"deskbell/backend/queue/stepup"
@@ -95,6 +96,8 @@ func (noTeam) Join(context.Context, human.Actor, string) error {
 func (noTeam) Board(context.Context, human.Actor, time.Time) (board.TeamBoard, error) {
 	return board.TeamBoard{}, human.Errorf(human.NotFound, "this desk is in no team")
 }
+
+func (noTeam) Asking(human.Operation, time.Time) *asking.Asking { return nil }
 
 func (noTeam) Rules() (human.TeamRules, error) { return human.TeamRules{}, nil }
 
