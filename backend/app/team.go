@@ -28,7 +28,8 @@ type membership struct {
 	mu      sync.Mutex
 	joined  human.DeskState // since the start, to count from the next one
 	changed chan struct{}
-	said    chan struct{} // closed and replaced when what the desk says of its member may be different
+	before  map[string]map[string]int // how many requests each member answered lately, by project and name; replaced, never changed
+	said    chan struct{}             // closed and replaced when what the desk says of its member may be different
 }
 
 // openTeam puts the team's journal over the database, where this desk is in a team. Credentials that this Deskbell did not write count
@@ -76,6 +77,7 @@ func (m *membership) jobs(jobs map[string]func(context.Context) error) {
 	jobs["team"] = m.journal.Run
 	jobs["requests of the team"] = m.app.queue.Learn
 	jobs["rules of the team"] = m.keepRules
+	jobs["who answered before"] = m.countAnswers
 	jobs["who is asked"] = func(ctx context.Context) error {
 		return asking.Run(ctx, asking.Deps{Queue: m.app.queue, Team: m.members, Now: time.Now, Log: m.app.log})
 	}
@@ -160,15 +162,21 @@ func (m *membership) fetch(ctx context.Context, entries []human.Entry, id human.
 	return nil, err
 }
 
-// members are who could be asked.
+// members are who could be asked: no one while this desk is not connected, so that new requests of its agents are its own.
 func (m *membership) members() (routing.Rules, routing.Team, <-chan struct{}) {
 	rules, now, changed := m.journal.Directory().Team()
+	if status, changed := m.journal.Status(); !status.Online {
+		return rules, routing.Team{}, changed
+	}
 	for name, claims := range m.app.queue.Claims() {
 		if there, is := now.Presence[name]; is {
 			there.Claims = claims
 			now.Presence[name] = there
 		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now.Before = m.before
 	return rules, now, changed
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"deskbell/backend/human"
+	"deskbell/backend/store/team"
 )
 
 // A pane is a terminal in a tmux of its own.
@@ -361,6 +362,48 @@ func TestHandingOverOnATerminal(t *testing.T) {
 		giver.shows("claimed by Priya")
 		taker.asks("t", "It is", "C-s")
 	}).want(t, 0, "It is")
+}
+
+// In a team the terminal counts what is for its operator, and lists the rest below.
+func TestATeamOnATerminal(t *testing.T) {
+	t.Parallel()
+	h, stopHub := startHub(t, t.TempDir(), "127.0.0.1:0", "127.0.0.1:0")
+	defer func() { stopHub() }()
+	ann, mei := joined(t, h, "Ann", team.OperatorRole), joined(t, h, "Mei", team.OperatorRole)
+	// routed is a request with this text, once it is known at Ann's desk who is asked.
+	routed := func(text string) (found human.Operation) {
+		t.Helper()
+		waitFor(t, "who is asked: "+text, func() bool {
+			var page struct{ Operations []human.Operation }
+			ann.boss.good(t, "GET", "/api/human/operations?state=open", nil, &page)
+			for _, op := range page.Operations {
+				if op.Description == text {
+					found = op
+				}
+			}
+			return len(found.Routing) == 1
+		})
+		return found
+	}
+	answer := func(d *fixture, op human.Operation) {
+		t.Helper()
+		d.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "human_input": "yes", "digest": op.Digest}, nil)
+	}
+	ann.during(t, []string{"ring", "Asked of Mei?"}, func(human.Operation) {
+		ofMei := routed("Asked of Mei?")
+		mei.during(t, []string{"ring", "Asked of Ann?"}, func(human.Operation) {
+			ofAnn := routed("Asked of Ann?")
+			term := openPane(t, ann.dir, nil, `"$0" tui --code `+ann.invite(t)+`; echo over; read x`)
+			term.shows("Waiting 1/2")
+			term.opens("Asked of Ann?")
+			term.shows("asked: Ann")
+			answer(ann, ofAnn)
+			term.press("Escape")
+			term.shows("Waiting 0/1")
+			answer(mei, ofMei)
+			term.shows("Waiting 0 ")
+		}).want(t, 0, "yes")
+	}).want(t, 0, "yes")
 }
 
 func (p pane) resize(width, height string) {

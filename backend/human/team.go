@@ -56,15 +56,32 @@ func init() { // its functions fold, and folding reads it
 	}
 }
 
-// AsksOthers says whether others are asked for the operation at that time, and this operator is not, or not yet, or was the first of two.
+// AsksOthers says whether, in a team, the operation is for others at that time: another has claimed it, or others are asked and this
+// operator is not, or not yet, or was the first of two.
 func (o Operation) AsksOthers(name string, at time.Time) bool {
 	if first := o.FirstApproval(at); first != nil && first.By.Name == name {
 		return true
 	}
-	if len(o.Routing) == 0 || o.State.Terminal() || o.ClaimedBy == name || o.handedTo(Actor{Name: name}) {
+	inTeam := o.RequestedBy != "" || len(o.Routing) > 0
+	switch {
+	case !inTeam || o.State.Terminal() || o.ClaimedBy == name || o.handedTo(Actor{Name: name}):
 		return false
+	case o.ClaimedBy != "":
+		return true
 	}
-	return !slices.ContainsFunc(o.Routing, func(r Routing) bool { return slices.Contains(r.Names, name) })
+	return len(o.Routing) > 0 && !slices.Contains(o.Asked(), name)
+}
+
+// Asked are those who were asked, each once, in order.
+func (o Operation) Asked() (names []string) {
+	for _, step := range o.Routing {
+		for _, name := range step.Names {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // mayChange says why an event of a team cannot happen to an operation that is over, or whose answer is held.

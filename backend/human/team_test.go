@@ -270,4 +270,15 @@ func TestWhoIsAsked(t *testing.T) {
 	if op.Approvals = nil; op.AsksOthers("Mei", noon) || !op.AsksOthers("Tom", noon) {
 		t.Error("before any approval")
 	}
+	op.State, op.ClaimedBy = human.Claimed, "Mei"
+	if op.AsksOthers("Mei", noon) || !op.AsksOthers("Tom", noon) {
+		t.Error("claimed by Mei")
+	}
+	op.HandOver = &human.HandOver{From: "Mei", To: "Tom"}
+	if op.AsksOthers("Tom", noon) {
+		t.Error("handed over to Tom")
+	}
+	if (human.Operation{State: human.Claimed, ClaimedBy: "Mei"}).AsksOthers("Tom", noon) {
+		t.Error("in no team")
+	}
 }

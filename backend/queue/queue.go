@@ -159,6 +159,7 @@ func (q *Queue) Load(ctx context.Context) error {
 		agent := unique.Make(s.AgentID)
 		q.put(s.ID, standing{
 			version: uint32(s.Version), agent: agent, kind: unique.Make(s.Kind), created: s.CreatedAt.UnixMicro(), priority: int8(s.Priority), leaves: s.Leaving != nil, claimed: claimedBy(s.ClaimedBy),
+			others: q.forOthers(s.ClaimedBy, s.TeamState),
 		})
 		q.perAgent[agent.Value()]++
 		if s.ExpiresAt != nil && !s.Overdue {
@@ -429,7 +430,8 @@ func (q *Queue) leave(agent string) {
 	}
 }
 
-// Pending counts the operations of all agents that wait for a human: those that are open, without those whose answer is held.
+// Pending counts the operations of all agents that wait for a human: those that are open, without those whose answer is held. In a team
+// it leaves out what is for others than this machine's operator.
 func (q *Queue) Pending() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -23,7 +23,8 @@ type Standing struct {
 	ExpiresAt *time.Time        `json:"expires_at"`
 	Overdue   bool              `json:"overdue"`
 	ClaimedBy string            `json:"claimed_by"`
-	Leaving   *struct {
+	human.TeamState
+	Leaving *struct {
 		LeavesAt time.Time `json:"leaves_at"`
 	} `json:"leaving"`
 }
@@ -38,9 +39,17 @@ type standing struct {
 	version  uint32
 	priority int8
 	leaves   bool // an answer to it is held
+	others   bool // in a team: it is for others
 }
 
-func (s standing) waits() bool { return !s.leaves }
+// waits says whether Pending counts it.
+func (s standing) waits() bool { return !s.leaves && !s.others }
+
+// forOthers says whether, in a team, an operation that is open is for others than the operator whose machine this is.
+func (q *Queue) forOthers(claimed string, team human.TeamState) bool {
+	member := q.opts.Member()
+	return member != "" && human.Operation{State: human.Pending, ClaimedBy: claimed, TeamState: team}.AsksOthers(member, q.now())
+}
 
 func claimedBy(name string) unique.Handle[string] {
 	if name == "" {
@@ -91,6 +100,7 @@ func (q *Queue) stand(op human.Operation) {
 	q.put(op.ID, standing{
 		version: uint32(op.Version), agent: unique.Make(op.AgentID), kind: unique.Make(op.Kind), words: words,
 		created: op.CreatedAt.UnixMicro(), priority: int8(op.Priority), leaves: op.Leaving != nil, claimed: claimedBy(op.ClaimedBy),
+		others: q.forOthers(op.ClaimedBy, op.TeamState),
 	})
 	q.whole.Put(op.ID, op, sizeOf(op))
 }

@@ -163,3 +163,42 @@ func TestRoutingIsNotedOnce(t *testing.T) {
 	_, err := q.Route(t.Context(), op.ID, step)
 	wantKind(t, err, human.Conflict)
 }
+
+// In a team Pending counts what the desk's own operator is asked for or has, and so it does after a start.
+func TestPendingInATeam(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	q, store := open(t, dir, inTeam(human.NoRisk))
+	ann := human.Actor{Role: human.Operator, Name: "Ann"}
+	op := ring(t, q, request(bot, "which color?"))
+	ring(t, q, request(bot, "which size?"))
+	wants := func(when string, want int) {
+		t.Helper()
+		again := queue.New(store, store, inTeam(human.NoRisk))
+		if err := again.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for name, q := range map[string]*queue.Queue{"": q, ", after a start": again} {
+			if n, list := q.Pending(), q.Waiting(5); n != want || len(list) != want {
+				t.Errorf("%s%s: %d wait and %d are listed, want %d", when, name, n, len(list), want)
+			}
+		}
+	}
+	do := func(_ human.Operation, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants("no one is asked yet", 2)
+	do(q.Route(t.Context(), op.ID, human.Routing{Step: 1, Names: []string{"Mei"}, Reason: human.Sayf("everyone in the team is asked")}))
+	wants("Mei is asked", 1)
+	do(q.Route(t.Context(), op.ID, human.Routing{Step: 2, Names: []string{"Ann", "Tom"}, Reason: human.Sayf("everyone in the team is asked")}))
+	wants("Ann is asked, too", 2)
+	do(q.Claim(t.Context(), mei, op.ID))
+	wants("Mei has it", 1)
+	do(q.HandOver(t.Context(), mei, op.ID, "Ann", ""))
+	wants("Mei handed it over to Ann", 2)
+	do(q.Claim(t.Context(), ann, op.ID))
+	wants("Ann has it", 2)
+}

@@ -136,3 +136,70 @@ test('who leads a team invites and removes members, and everyone sees it', async
     await hub.end();
   }
 });
+
+test('whoever is asked sees who else is, and the inbox shows what is theirs', async ({ app, page }) => {
+  test.setTimeout(180_000);
+  const hub = await Hub.start('Blue');
+  const tom = await Server.start();
+  const mei = await Server.start();
+  try {
+    await hub.join(app.server, 'Ann', 'operator');
+    await hub.join(tom, 'Tom', 'operator');
+    await hub.join(mei, 'Mei', 'operator');
+    const ofTom = await tom.agent('release-bot');
+    const ring = (description: string): Promise<{ operation_id: string }> => ofTom.ring({ action_type: 'feedback', description, timeout: 0, context: { project: 'shop' } });
+    const here = (id: string): Promise<{ routing?: { names: string[] }[]; others_asked?: boolean; claimed_by?: string }> => app.server.operator.call('GET', `/api/human/operations/${id}`);
+    const known = async (id: string): Promise<void> => void (await expect.poll(async () => (await here(id).catch(() => undefined))?.routing?.length, { timeout: 40_000 }).toBeGreaterThan(0));
+
+    // Everyone is connected: the first is asked of Ann, whose name comes first, then of Mei.
+    await expect.poll(async () => (await app.server.operator.call<{ people: { connected: boolean }[] }>('GET', '/api/team/board')).people.filter(({ connected }) => connected).length, { timeout: 60_000 }).toBe(3);
+    const mine = await ring('Which region?');
+    await known(mine.operation_id);
+    const claimed = await ring('Which size?');
+    await known(claimed.operation_id);
+    await app.server.operator.call('POST', '/api/human/claim', { operation_id: claimed.operation_id });
+    const others = await (await app.server.agent('release-bot')).ring({ action_type: 'feedback', description: 'Which color?', timeout: 0 });
+    await known(others.operation_id);
+    const handed = await ring('Which price?');
+    await known(handed.operation_id);
+    await mei.operator.call('POST', `/api/operations/${handed.operation_id}/handover`, { to: 'Ann', note: 'You know it' });
+
+    await app.open('inbox');
+    const groups = page.locator('.rows .group');
+    await expect(groups).toHaveText([/New for you\s*1/, /Handed over to you\s*1/, /Claimed by you\s*1/, /Others\s*1/], { timeout: 20_000 });
+    await expect(app.row(others.operation_id)).toContainText('asked: Mei');
+    await expect(app.row(handed.operation_id)).toContainText('from Mei');
+    await expect(page).toHaveTitle('(2) Deskbell');
+    await accessibleInBothThemes(page);
+
+    await app.openOperation(mine.operation_id);
+    await expect(page.getByText(/^Asked: you; at \d\d:\d\d: Mei/)).toBeVisible();
+    await expect(page.getByText(/Why: of those who are here, Ann has the fewest claims/)).toBeVisible();
+    await accessibleInBothThemes(page);
+    await resize(page, 390, 780);
+    await fits(page, '.asked');
+
+    const { code } = await app.server.invite();
+    await page.goto('about:blank');
+    await page.goto(`${app.server.url}/?view=popup#code=${code}`);
+    await expect(page.getByRole('article', { name: 'Which region?' })).toContainText(/Asked: you; at \d\d:\d\d: Mei/);
+    await expect(page.getByRole('article')).toHaveCount(2);
+    const given = page.getByRole('article', { name: 'Which price?' });
+    await expect(given).toContainText('Mei handed it over to you. Claim it to answer.');
+    await expect(given).toContainText('“You know it”');
+    await accessibleInBothThemes(page);
+    await given.getByRole('button', { name: 'Claim' }).click();
+    await expect(given.getByRole('button', { name: 'Send' })).toBeVisible();
+    expect((await here(handed.operation_id)).claimed_by).toBe('Ann');
+
+    await page.goto('about:blank');
+    await app.open('settings');
+    await resize(page, 1280, 800);
+    await expect(page.getByRole('heading', { name: 'Team', exact: true })).toHaveCount(1);
+    await expect(page.locator('[data-setting="team.second_approval"]')).toBeVisible();
+  } finally {
+    await mei.end();
+    await tom.end();
+    await hub.end();
+  }
+});

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"log/slog"
+	"slices"
 	"time"
 
 	"deskbell/backend/human"
@@ -177,21 +178,13 @@ func (r *router) look(ctx context.Context, id human.OperationID, rules routing.R
 			return time.Time{}, nil // another desk's, or someone has it
 		}
 		now := r.Now()
-		from := op.CreatedAt
-		if first := op.FirstApproval(now); first != nil {
-			from = first.At
+		if len(team.Members) == 0 {
+			return now.Add(lookEvery), nil // it is not known who is in the team
 		}
-		done := 0
-		for _, step := range op.Routing {
-			if !step.At.Before(from) {
-				done++
-			}
-		}
-		route := rules.Route(routing.AskOf(op, now), team, from)
-		if done >= len(route.Steps) {
+		step := next(op, rules, team, now)
+		if step == nil {
 			return time.Time{}, nil
 		}
-		step := route.Steps[done]
 		if step.At.After(now) {
 			return step.At, nil
 		}
@@ -199,4 +192,43 @@ func (r *router) look(ctx context.Context, id human.OperationID, rules routing.R
 			return time.Time{}, err
 		}
 	}
+}
+
+// next is the first step that was not noted; nil where there is none.
+func next(op human.Operation, rules routing.Rules, team routing.Team, now time.Time) *routing.Step {
+	from := op.CreatedAt
+	if first := op.FirstApproval(now); first != nil {
+		from = first.At
+	}
+	done := 0
+	for _, step := range op.Routing {
+		if !step.At.Before(from) {
+			done++
+		}
+	}
+	route := rules.Route(routing.AskOf(op, now), team, from)
+	if done >= len(route.Steps) {
+		return nil
+	}
+	return &route.Steps[done]
+}
+
+// An Asking is how the asking for a request stands.
+type Asking struct {
+	Away []string       `json:"away,omitempty" doc:"Who of those who are asked is not connected, away, or outside of their hours."`
+	Next *human.Routing `json:"next,omitempty" doc:"Who is asked next, and when, if no one claims it before."`
+}
+
+// Of says how the asking for a request stands that no one has claimed.
+func Of(op human.Operation, rules routing.Rules, team routing.Team, now time.Time) *Asking {
+	a, asked := &Asking{}, op.Asked()
+	for _, m := range team.Members {
+		if !team.Here(m, now) && slices.Contains(asked, m.Name) {
+			a.Away = append(a.Away, m.Name)
+		}
+	}
+	if step := next(op, rules, team, now); step != nil && step.At.After(now) {
+		a.Next = &human.Routing{Step: len(op.Routing) + 1, Names: step.Names, Reason: step.Reason, At: step.At}
+	}
+	return a
 }

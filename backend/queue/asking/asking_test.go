@@ -2,6 +2,7 @@ package asking_test
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"slices"
 	"sync"
@@ -22,7 +23,9 @@ type room struct {
 
 	mu      sync.Mutex
 	now     time.Time
+	rules   routing.Rules
 	team    routing.Team
+	store   *sqlite.Store
 	changed chan struct{}
 }
 
@@ -31,7 +34,7 @@ func newRoom(t *testing.T, members ...routing.Member) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{T: t, now: time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC), team: routing.Team{Members: members, Presence: map[string]routing.Presence{}}, changed: make(chan struct{})}
+	r := &room{T: t, store: store, now: time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC), team: routing.Team{Members: members, Presence: map[string]routing.Presence{}}, changed: make(chan struct{})}
 	for _, m := range members {
 		r.team.Presence[m.Name] = routing.Presence{Connected: true}
 	}
@@ -65,7 +68,7 @@ func (r *room) clock() time.Time {
 func (r *room) members() (routing.Rules, routing.Team, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return routing.Rules{}, r.team, r.changed
+	return r.rules, r.team, r.changed
 }
 
 // after moves the clock, and has the job look at it.
@@ -93,7 +96,7 @@ func (r *room) asked(id human.OperationID, steps int) (names [][]string) {
 
 func (r *room) ring() human.OperationID {
 	r.Helper()
-	op, _, err := r.Ring(r.Context(), human.Request{Kind: human.Feedback, Description: "Which color?", AgentID: "bot"}, false)
+	op, _, err := r.Ring(r.Context(), human.Request{Kind: human.Feedback, Description: "Which color?", AgentID: "bot", Context: json.RawMessage(`{"project":"shop"}`)}, false)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -131,5 +134,74 @@ func TestWhoFallsSilentIsNotAskedFirst(t *testing.T) {
 	r.mu.Unlock()
 	if got := r.asked(r.ring(), 1); !slices.Equal(got[0], []string{"Mei"}) {
 		t.Errorf("asked are %v", got)
+	}
+}
+
+// While a desk does not know who is in the team it asks no one, and then asks for what came meanwhile.
+func TestNoOneIsAskedWhileTheTeamIsNotKnown(t *testing.T) {
+	r := newRoom(t)
+	id := r.ring()
+	r.after(time.Minute)
+	r.mu.Lock()
+	r.team = routing.Team{Members: []routing.Member{{Name: "Mei", Role: routing.Operator}}, Presence: map[string]routing.Presence{"Mei": {Connected: true}}}
+	r.mu.Unlock()
+	r.after(time.Minute)
+	if got := r.asked(id, 1); !slices.Equal(got[0], []string{"Mei"}) {
+		t.Errorf("asked are %v", got)
+	}
+}
+
+// Who answered before is counted from the desk's own database.
+func TestWhoAnsweredBeforeIsAskedFirst(t *testing.T) {
+	operator := routing.Operator
+	r := newRoom(t, routing.Member{Name: "Bo", Role: operator}, routing.Member{Name: "Mei", Role: operator})
+	for range 2 {
+		id := r.ring()
+		r.asked(id, 1)
+		op, err := r.Get(t.Context(), human.Actor{Role: human.System}, id)
+		if err == nil {
+			_, err = r.Complete(t.Context(), human.Actor{Role: human.Operator, Name: "Mei"}, id, human.Answer{HumanInput: "blue"}, op.Digest)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := r.store.Answered(t.Context(), r.clock().Add(-time.Hour))
+	if err != nil || before["shop"]["Mei"] != 2 {
+		t.Fatalf("answered before: %v, %v", before, err)
+	}
+	r.mu.Lock()
+	r.team.Before = before
+	r.team.Presence["Mei"] = routing.Presence{Connected: true, Claims: 3}
+	r.rules = routing.Rules{Rules: []routing.Rule{{Project: "shop", Prefer: routing.AnsweredBefore}}}
+	r.mu.Unlock()
+	if got := r.asked(r.ring(), 1); !slices.Equal(got[0], []string{"Mei"}) {
+		t.Errorf("asked are %v", got)
+	}
+}
+
+// How the asking stands has who is not here, and the next step while it is to come.
+func TestHowTheAskingStands(t *testing.T) {
+	began := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
+	team := routing.Team{
+		Members:  []routing.Member{{Name: "Bo", Role: routing.Operator}, {Name: "Mei", Role: routing.Operator}, {Name: "Zoe", Role: routing.Lead}},
+		Presence: map[string]routing.Presence{"Bo": {Connected: true, Claims: 1}, "Mei": {Connected: true, AwayUntil: began.Add(time.Hour)}, "Zoe": {Connected: true, Claims: 2}},
+	}
+	rules := routing.Rules{Rules: []routing.Rule{{Names: []string{"Bo", "Mei"}}}}
+	op := human.Operation{State: human.Pending, CreatedAt: began, TeamState: human.TeamState{Routing: []human.Routing{{Step: 1, Names: []string{"Bo"}, At: began}}}}
+	a := asking.Of(op, rules, team, began.Add(time.Minute))
+	if len(a.Away) > 0 || a.Next == nil || a.Next.Step != 2 || !slices.Equal(a.Next.Names, []string{"Mei"}) || !a.Next.At.Equal(began.Add(5*time.Minute)) {
+		t.Errorf("after a minute: %+v, %+v", a, a.Next)
+	}
+	if a = asking.Of(op, rules, team, began.Add(5*time.Minute)); a.Next != nil {
+		t.Errorf("what is due is to come: %+v", a.Next)
+	}
+	op.Routing = append(op.Routing, human.Routing{Step: 2, Names: []string{"Mei"}, At: began.Add(5 * time.Minute)})
+	if a = asking.Of(op, rules, team, began.Add(6*time.Minute)); !slices.Equal(a.Away, []string{"Mei"}) || a.Next == nil || !slices.Equal(a.Next.Names, []string{"Zoe"}) {
+		t.Errorf("after six minutes: %+v, %+v", a, a.Next)
+	}
+	op.Routing = append(op.Routing, human.Routing{Step: 3, Names: []string{"Zoe"}, At: began.Add(15 * time.Minute)})
+	if a = asking.Of(op, rules, team, began.Add(16*time.Minute)); a.Next != nil {
+		t.Errorf("after all steps: %+v", a.Next)
 	}
 }

@@ -51,8 +51,14 @@ type Presence struct {
 // A Team is who could be asked.
 type Team struct {
 	Members  []Member
-	Presence map[string]Presence // by name
-	Before   map[string]int      // how many requests of this kind and project each member answered before, by name
+	Presence map[string]Presence       // by name
+	Before   map[string]map[string]int // how many requests members answered lately, by project and name
+}
+
+// Here says whether a member is connected, not away, and works at a time.
+func (t Team) Here(m Member, at time.Time) bool {
+	p := t.Presence[m.Name]
+	return p.Connected && !p.AwayUntil.After(at) && m.Works(at)
 }
 
 // An Ask is what a request is like.
@@ -165,7 +171,8 @@ func (c *chain) suits(m Member) bool {
 	return c.rule.Skill == "" || slices.Contains(m.Skills, c.rule.Skill)
 }
 
-// order puts first who is here, reads the language, has the fewest claims and answered such requests before.
+// order puts first who is here and reads the language; then who has the fewest claims, and of those who answered the most in the project,
+// or the other way round where the rule prefers that.
 func (c *chain) order(a, b Member) int {
 	rank := func(m Member) int {
 		n := 0
@@ -177,19 +184,18 @@ func (c *chain) order(a, b Member) int {
 		}
 		return n
 	}
-	return cmp.Or(
-		cmp.Compare(rank(a), rank(b)),
-		cmp.Compare(c.team.Presence[a.Name].Claims, c.team.Presence[b.Name].Claims),
-		cmp.Compare(c.team.Before[b.Name], c.team.Before[a.Name]),
-		cmp.Compare(a.Name, b.Name),
-	)
+	claims := cmp.Compare(c.team.Presence[a.Name].Claims, c.team.Presence[b.Name].Claims)
+	before := cmp.Compare(c.before(b), c.before(a))
+	if c.rule.Prefer == AnsweredBefore {
+		claims, before = before, claims
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), claims, before, cmp.Compare(a.Name, b.Name))
 }
 
-// here says whether a member is connected, not away, and works now.
-func (c *chain) here(m Member) bool {
-	p := c.team.Presence[m.Name]
-	return p.Connected && !p.AwayUntil.After(c.at) && m.Works(c.at)
-}
+func (c *chain) here(m Member) bool { return c.team.Here(m, c.at) }
+
+// before is how many requests of the project a member answered.
+func (c *chain) before(m Member) int { return c.team.Before[c.ask.Project][m.Name] }
 
 func (m Member) reads(language string) bool {
 	base := func(l string) string { l, _, _ = strings.Cut(strings.ToLower(l), "-"); return l }
@@ -218,6 +224,8 @@ func (c *chain) first() {
 	best := c.suited[0]
 	reason := human.Sayf("of those who are here, %s has the fewest claims", best.Name)
 	switch {
+	case c.rule.Prefer == AnsweredBefore && c.before(best) > 0:
+		reason = human.Sayf("of those who suit and are here, %s has answered the most in this project", best.Name)
 	case len(c.rule.Names) > 0:
 		reason = human.Sayf("a rule names %s, who has the fewest claims of those who are here", best.Name)
 	case c.rule.Skill != "":

@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -25,7 +26,7 @@ func member(name string, role routing.Role, skills ...string) routing.Member {
 
 // team has everyone connected, with that many claims in order.
 func team(claims []int, members ...routing.Member) routing.Team {
-	t := routing.Team{Members: members, Presence: map[string]routing.Presence{}, Before: map[string]int{}}
+	t := routing.Team{Members: members, Presence: map[string]routing.Presence{}, Before: map[string]map[string]int{}}
 	for i, m := range members {
 		t.Presence[m.Name] = routing.Presence{Connected: true, Claims: claims[i]}
 	}
@@ -82,7 +83,7 @@ func TestWhoIsAsked(t *testing.T) {
 		}, "0 Mei, 5 Aylin+Priya, 10 Sam", ""},
 		"who answered before, of equal claims": {func(t *routing.Team, _ *routing.Ask) {
 			t.Presence["Mei"] = t.Presence["Priya"]
-			t.Before["Priya"] = 3
+			t.Before["billing-eu"] = map[string]int{"Priya": 3}
 		}, "0 Priya, 5 Mei+Aylin, 10 Sam", ""},
 		"else by name": {func(t *routing.Team, _ *routing.Ask) {
 			t.Presence["Mei"] = t.Presence["Priya"]
@@ -137,6 +138,40 @@ func TestWhoIsAsked(t *testing.T) {
 	escalation.Rules = append([]routing.Rule{{Agent: "*grat*", Names: []string{"Mei", "Lin"}, Escalation: routing.Escalation{OnCall: 4, Leads: 60}}}, databases.Rules...)
 	if got := says(escalation.Route(drop, all, monday), monday); got != "0 Mei, 4 Sam, 60 Aylin" {
 		t.Errorf("with a rule that names people: %s", got)
+	}
+}
+
+// A rule may prefer who answered the most in the project, over who has fewer claims.
+func TestWhoAnsweredBeforeIsPreferred(t *testing.T) {
+	all := team([]int{0, 1, 5, 9}, member("Ann", routing.Operator, "web"), member("Bo", routing.Operator, "web"), member("Mei", routing.Operator, "web"), member("Tom", routing.Operator, "web"))
+	all.Before["shop"] = map[string]int{"Bo": 2, "Mei": 7, "Tom": 7}
+	for name, tt := range map[string]struct {
+		rule    routing.Rule
+		project string
+		away    string
+		want    string
+		why     string
+	}{
+		"preferred":                    {routing.Rule{Skill: "web", Prefer: routing.AnsweredBefore}, "shop", "", "0 Mei, 5 Tom+Bo+Ann", "of those who suit and are here, Mei has answered the most in this project"},
+		"of those who are here":        {routing.Rule{Skill: "web", Prefer: routing.AnsweredBefore}, "shop", "Mei", "0 Tom, 5 Bo+Ann+Mei", ""},
+		"of those whom the rule names": {routing.Rule{Names: []string{"Ann", "Bo"}, Prefer: routing.AnsweredBefore}, "shop", "", "0 Bo, 5 Ann", ""},
+		"of everyone":                  {routing.Rule{Prefer: routing.AnsweredBefore}, "shop", "", "0 Mei, 5 Tom+Bo+Ann", ""},
+		"in this project only":         {routing.Rule{Skill: "web", Prefer: routing.AnsweredBefore}, "docs", "", "0 Ann, 5 Bo+Mei+Tom", "it needs the skill web, and of those who have it and are here, Ann has the fewest claims"},
+		"where the rule says nothing":  {routing.Rule{Skill: "web"}, "shop", "", "0 Ann, 5 Bo+Mei+Tom", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := all
+			now.Presence = maps.Clone(all.Presence)
+			delete(now.Presence, tt.away)
+			rules := routing.Rules{Rules: []routing.Rule{tt.rule}}
+			if err := rules.Check(); err != nil {
+				t.Fatal(err)
+			}
+			r := rules.Route(routing.Ask{Kind: human.Feedback, Project: tt.project}, now, monday)
+			if got := says(r, monday); got != tt.want || tt.why != "" && r.Steps[0].Reason.Text != tt.why {
+				t.Errorf("%s, because %s\nwant %s", got, r.Steps[0].Reason.Text, tt.want)
+			}
+		})
 	}
 }
 
@@ -236,7 +271,8 @@ func TestRoutesOfAnyTeam(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.SliceOfN(rapid.SampledFrom(skills[:2]), 0, 2)
 		at := time.Date(2026, 3, 27, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.IntRange(0, 250*24*60).Draw(t, "minute")) * time.Minute)
-		all := routing.Team{Presence: map[string]routing.Presence{}, Before: map[string]int{}}
+		before := map[string]int{}
+		all := routing.Team{Presence: map[string]routing.Presence{}, Before: map[string]map[string]int{"shop": before}}
 		var names []string
 		for i := range rapid.IntRange(0, 7).Draw(t, "members") {
 			m := member(fmt.Sprintf("m%d", i), rapid.SampledFrom([]routing.Role{routing.Operator, routing.Operator, routing.Lead, routing.Auditor, routing.Agent}).Draw(t, "role"), some.Draw(t, "skills")...)
@@ -248,7 +284,7 @@ func TestRoutesOfAnyTeam(t *testing.T) {
 			if rapid.Bool().Draw(t, "known") {
 				all.Presence[m.Name] = routing.Presence{Connected: rapid.Bool().Draw(t, "connected"), Claims: rapid.IntRange(0, 2).Draw(t, "claims"), AwayUntil: at.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "away")) * time.Hour)}
 			}
-			all.Before[m.Name] = rapid.IntRange(0, 1).Draw(t, "before")
+			before[m.Name] = rapid.IntRange(0, 1).Draw(t, "before")
 			all.Members, names = append(all.Members, m), append(names, m.Name)
 		}
 		name := rapid.SampledFrom(append([]string{"", "gone"}, names...))
@@ -259,7 +295,8 @@ func TestRoutesOfAnyTeam(t *testing.T) {
 		if rapid.Bool().Draw(t, "by name") {
 			rules.Rules = []routing.Rule{{Names: rapid.SliceOfN(name, 1, 3).Draw(t, "names")}}
 		}
-		ask := routing.Ask{RequestedBy: name.Draw(t, "asked by"), Approved: name.Draw(t, "approved by"), Language: rapid.SampledFrom([]string{"en", "zh-CN"}).Draw(t, "language")}
+		rules.Rules[0].Prefer = rapid.SampledFrom([]string{"", routing.AnsweredBefore}).Draw(t, "prefer")
+		ask := routing.Ask{Project: "shop", RequestedBy: name.Draw(t, "asked by"), Approved: name.Draw(t, "approved by"), Language: rapid.SampledFrom([]string{"en", "zh-CN"}).Draw(t, "language")}
 		r := rules.Route(ask, all, at)
 		last, asked := at, map[string]bool{}
 		for _, s := range r.Steps {
@@ -317,12 +354,13 @@ func TestTheExample(t *testing.T) {
 
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	for want, r := range map[string]routing.Rules{
-		"rule.kinds": {Rules: []routing.Rule{{Kinds: []human.Kind{"nap"}, Skill: "s"}}},
-		"rule.risk":  {Rules: []routing.Rule{{Risk: "huge", Skill: "s"}}},
-		"rule.skill": {Rules: []routing.Rule{{}}},
-		"on_call":    {OnCall: []routing.OnCall{{Names: []string{"a"}, Start: "monday"}}},
-		"zone":       {OnCall: []routing.OnCall{{Names: []string{"a"}, Start: "2026-11-30", Zone: "Local"}}},
-		"escalation": {Rules: []routing.Rule{{Skill: "s", Escalation: routing.Escalation{Everyone: 20}}}},
+		"rule.kinds":  {Rules: []routing.Rule{{Kinds: []human.Kind{"nap"}, Skill: "s"}}},
+		"rule.risk":   {Rules: []routing.Rule{{Risk: "huge", Skill: "s"}}},
+		"rule.skill":  {Rules: []routing.Rule{{}}},
+		"rule.prefer": {Rules: []routing.Rule{{Skill: "s", Prefer: "speed"}}},
+		"on_call":     {OnCall: []routing.OnCall{{Names: []string{"a"}, Start: "monday"}}},
+		"zone":        {OnCall: []routing.OnCall{{Names: []string{"a"}, Start: "2026-11-30", Zone: "Local"}}},
+		"escalation":  {Rules: []routing.Rule{{Skill: "s", Escalation: routing.Escalation{Everyone: 20}}}},
 	} {
 		if err := r.Check(); human.KindOf(err) != human.Invalid || !strings.HasPrefix(err.Error(), want+":") {
 			t.Errorf("%s: %v", want, err)

@@ -38,8 +38,12 @@ type Rule struct {
 
 	Skill      string     `toml:"skill" json:"skill,omitempty" doc:"Who has it is suited."`
 	Names      []string   `toml:"names" json:"names,omitempty" doc:"In place of a skill: who is suited."`
+	Prefer     string     `toml:"prefer" json:"prefer,omitempty" doc:"Of those who are suited and here, the one who answered the most in the project is asked first." enum:"answered_before"`
 	Escalation Escalation `toml:"escalation" json:"escalation,omitzero" doc:"In place of that for all."`
 }
+
+// AnsweredBefore is the one thing that a rule can prefer.
+const AnsweredBefore = "answered_before"
 
 // An Escalation says after how many minutes more people are asked; 0: as it is set for all, else 5, 10 and 15.
 type Escalation struct {
@@ -195,7 +199,10 @@ func (r Rules) Check() error {
 		if rule.Risk != "" && !slices.Contains(human.Risks, rule.Risk) {
 			return human.BadField("rule.risk", "of rule %d is %q, which is no risk", i+1, rule.Risk)
 		}
-		if (rule.Skill == "") == (len(rule.Names) == 0) {
+		if rule.Prefer != "" && rule.Prefer != AnsweredBefore {
+			return human.BadField("rule.prefer", "of rule %d is %q; write answered_before, or nothing", i+1, rule.Prefer)
+		}
+		if rule.Skill != "" && len(rule.Names) > 0 || rule.Skill == "" && len(rule.Names) == 0 && rule.Prefer == "" {
 			return human.BadField("rule.skill", "of rule %d: give a skill or names, and not both", i+1)
 		}
 		if err := rule.Escalation.or(r.Escalation).check(); err != nil {

@@ -174,7 +174,7 @@ func TestLookups(t *testing.T) {
 			t.Errorf("Open gives\n%+v\nthe journal folds to\n%+v", is, op)
 		}
 		is.ExpiresAt, is.Leaving, is.CreatedAt = nil, nil, time.Time{}
-		if want := (queue.Standing{ID: op.ID, Version: op.Version, AgentID: op.AgentID, Kind: op.Kind, Priority: op.Priority, Overdue: op.Overdue}); is != want {
+		if want := (queue.Standing{ID: op.ID, Version: op.Version, AgentID: op.AgentID, Kind: op.Kind, Priority: op.Priority, Overdue: op.Overdue, TeamState: op.TeamState}); !reflect.DeepEqual(is, want) {
 			t.Errorf("Open gives %+v, want %+v", is, want)
 		}
 		return nil

@@ -19,6 +19,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/platform/processes"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/asking"
 	"deskbell/backend/queue/board"
 	"deskbell/backend/queue/routing"
 	"deskbell/backend/queue/stepup"
@@ -105,6 +106,7 @@ func (noTeam) Remove(context.Context, human.Actor, string) (human.TeamRemoval, e
 }
 
 func (noTeam) Members(context.Context) (human.TeamMembers, error) { return human.TeamMembers{}, nil }
+func (noTeam) Asking(human.Operation, time.Time) *asking.Asking { return nil }
 
 func (noTeam) Rules() (human.TeamRules, error) { return human.TeamRules{}, nil }
 

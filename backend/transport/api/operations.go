@@ -341,6 +341,15 @@ func (s *Server) noteDelivered(by human.Actor, id human.OperationID) {
 
 // view is an operation as the caller may see it.
 func (s *Server) view(by human.Actor, op human.Operation) *Operation {
+	v := s.listed(by, op)
+	if by.Role == human.Operator && s.deps.Team != nil {
+		v.Asking = s.deps.Team.Asking(op, s.deps.Now())
+	}
+	return v
+}
+
+// listed is an operation as lists have it.
+func (s *Server) listed(by human.Actor, op human.Operation) *Operation {
 	if op.Together {
 		op.Draft, op.Drafts = op.DraftOf(by), nil
 	}
@@ -371,7 +380,7 @@ func (s *Server) operatorsKnown() int {
 func (s *Server) views(by human.Actor, ops []human.Operation) []Operation {
 	views := make([]Operation, len(ops))
 	for i, op := range ops {
-		views[i] = *s.view(by, op)
+		views[i] = *s.listed(by, op)
 	}
 	return views
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/asking"
 	"deskbell/backend/queue/board"
 	"deskbell/backend/queue/routing"
 )
@@ -22,6 +23,8 @@ type Team interface {
 	Join(ctx context.Context, by human.Actor, link string) error
 	// Board is how the team and its queue stand at a time, whose location says when days and weeks begin; NotFound in no team.
 	Board(ctx context.Context, by human.Actor, at time.Time) (board.TeamBoard, error)
+	// Asking is how the asking for a request stands at a time; nil where that is not known.
+	Asking(op human.Operation, at time.Time) *asking.Asking
 	// Rules are the team's.
 	Rules() (human.TeamRules, error)
 	// SetRules replaces them, where their revision is still the same; only a lead may.

@@ -7,12 +7,14 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/asking"
 )
 
 // An Operation is a human.Operation as this caller may see it.
 type Operation struct {
 	human.Operation
-	Others   bool            `json:"others_asked,omitempty" doc:"In a team: others are asked, and this operator is not, or not yet. They can answer it anyway."`
+	Others   bool            `json:"others_asked,omitempty" doc:"In a team: another has claimed it; or others are asked, and this operator is not, or not yet: they can answer it anyway."`
+	Asking   *asking.Asking  `json:"asking,omitempty" doc:"For operators, in a team, while no one has claimed it: how the asking stands. Lists leave it out."`
 	Presence *queue.Presence `json:"presence,omitempty" doc:"Whether its agent still waits. For operators, while the operation is open or its end undelivered."`
 	Known    int             `json:"operators_known,omitempty" doc:"Of an open plan that several have to confirm, for operators: how many are known here, by a session or a phone."`
 }

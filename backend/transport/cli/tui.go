@@ -96,6 +96,7 @@ type (
 	again struct{} // it is time to read everything
 	read  struct {
 		lists [3][]human.Operation
+		mine  int
 		err   error
 	}
 	opened struct {
@@ -125,6 +126,7 @@ type inbox struct {
 
 	width, height   int
 	lists           [3][]human.Operation // see waiting, running and recent
+	mine            int                  // how many wait for this operator: in a team, the first of those that wait
 	which           int                  // list is on the screen
 	at              int
 	loaded, reading bool
@@ -200,10 +202,31 @@ func (d *inbox) load() tea.Cmd {
 			}
 			r.lists[i] = page.Operations
 		}
+		r.mine, r.err = d.mineFirst(r.lists[waiting])
 		r.lists[running] = slices.DeleteFunc(r.lists[running], func(op human.Operation) bool { return !underWay(op) })
 		r.lists[recent] = slices.DeleteFunc(r.lists[recent], underWay)
 		return r
 	}
+}
+
+// mineFirst puts what is for others of the team last, and returns how many are not.
+func (d *inbox) mineFirst(list []human.Operation) (int, error) {
+	state, err := d.operator.Team(d.ctx)
+	if err != nil || state.Team == "" || state.Restart {
+		return len(list), err
+	}
+	now := time.Now()
+	others := func(op human.Operation) int {
+		if op.AsksOthers(state.Member, now) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, func(a, b human.Operation) int { return others(a) - others(b) })
+	if mine := slices.IndexFunc(list, func(op human.Operation) bool { return others(op) == 1 }); mine >= 0 {
+		return mine, nil
+	}
+	return len(list), nil
 }
 
 // underWay says whether an operation is a plan that still runs.
@@ -316,7 +339,7 @@ func (d *inbox) took(r read) tea.Cmd {
 	if list := d.list(); d.at < len(list) {
 		id = list[d.at].ID
 	}
-	d.lists = r.lists
+	d.lists, d.mine = r.lists, r.mine
 	list := d.list()
 	if i := slices.IndexFunc(list, func(op human.Operation) bool { return op.ID == id }); i >= 0 {
 		d.at = i // the mark stays with its request as others come

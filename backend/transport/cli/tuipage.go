@@ -181,6 +181,9 @@ func (p *readout) top(op human.Operation, title string, now time.Time) {
 	if op.ClaimedBy != "" && !op.State.Terminal() {
 		p.add(stylePlain, p.t("claimed by %s", "已由 %s 认领", visible(op.ClaimedBy)))
 	}
+	if asked := op.Asked(); len(asked) > 0 && op.State == human.Pending {
+		p.prose(0, stylePlain, p.t("asked: %s", "已询问：%s", strings.Join(asked, p.t(", ", "、"))))
+	}
 	if h := op.HandOver; h != nil {
 		text := p.t("%s handed over to %s", "%s 已转交给 %s", h.By, h.To)
 		if h.Note != "" {

@@ -30,7 +30,7 @@ var (
 func (d *inbox) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
-	v.WindowTitle = fmt.Sprintf("Deskbell (%d)", len(d.lists[waiting]))
+	v.WindowTitle = fmt.Sprintf("Deskbell (%d)", d.mine)
 	if d.width < 20 || d.height < 6 {
 		v.Content = "Deskbell"
 		return v
@@ -68,7 +68,11 @@ func (d *inbox) bar() string {
 	}
 	text := " Deskbell"
 	for i, name := range d.words.lists() {
-		text += fmt.Sprintf("  %s %d", name, len(d.lists[i]))
+		if n := len(d.lists[i]); i == waiting && d.mine < n {
+			text += fmt.Sprintf("  %s %d/%d", name, d.mine, n)
+		} else {
+			text += fmt.Sprintf("  %s %d", name, n)
+		}
 	}
 	text += "  " + live
 	text = ansi.Truncate(text, d.width, "…")
@@ -165,8 +169,11 @@ func (d *inbox) rows() []string {
 			line += pad(oneLine(op.AgentID, 16), 16) + " "
 		}
 		text = oneLine(text, 200)
-		if i == d.at {
+		switch {
+		case i == d.at:
 			text = styleBold.Render(text)
+		case d.which == waiting && i >= d.mine:
+			text = styleDim.Render(text)
 		}
 		lines = append(lines, line+text)
 	}

@@ -3714,6 +3714,12 @@ export interface components {
             operation_id: string;
             state: string;
         };
+        Asking: {
+            /** @description Who of those who are asked is not connected, away, or outside of their hours. */
+            away?: string[];
+            /** @description Who is asked next, and when, if no one claims it before. */
+            next?: components["schemas"]["Routing"];
+        };
         Attachment: {
             attachment_id: string;
             /**
@@ -6070,6 +6076,8 @@ export interface components {
              * @description How many people have to approve it; absent: one.
              */
             approvals_needed?: number;
+            /** @description For operators, in a team, while no one has claimed it: how the asking stands. Lists leave it out. */
+            asking?: components["schemas"]["Asking"];
             /** @description Files that came with the request. */
             attachments?: components["schemas"]["Attachment"][];
             claimed_by?: string;
@@ -6118,7 +6126,7 @@ export interface components {
              * @description Of an open plan that several have to confirm, for operators: how many are known here, by a session or a phone.
              */
             operators_known?: number;
-            /** @description In a team: others are asked, and this operator is not, or not yet. They can answer it anyway. */
+            /** @description In a team: another has claimed it; or others are asked, and this operator is not, or not yet: they can answer it anyway. */
             others_asked?: boolean;
             overdue: boolean;
             /** @description Of one task of a plan, which is confirmed by itself: the plan. */

@@ -1,4 +1,5 @@
 import { kinds } from '../kinds/fields';
+import { groupNames } from './groups';
 import { none } from './statistics';
 
 /** The lists that are filtered: open requests, those that have ended, and what is counted. */
@@ -29,7 +30,7 @@ export const anyState = 'all';
 export const ends = ['completed', 'denied', 'declined', 'cancelled', 'timeout', 'open'] as const;
 
 const checks: Record<FilteredList, Partial<Record<FilterKey, Check>>> = {
-  inbox: { kind, agent: name, project: name, risk, state: among('ringing', 'running', 'waiting', 'snoozed', 'today'), q: text(500) },
+  inbox: { kind, agent: name, project: name, risk, state: among(...groupNames), q: text(500) },
   history: { kind, agent: name, project: name, risk, state: among('completed', 'declined', 'cancelled', anyState), end: among(...ends), from: moment, to: moment, hour, q: text(500) },
   statistics: { days: among('7', '30', '90', '365'), kind, agent: name, project: name, risk },
 };

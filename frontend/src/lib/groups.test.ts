@@ -26,6 +26,21 @@ describe('the inbox', () => {
   ];
   test('puts urgent before old before young, and what sleeps by when it wakes', () =>
     expect(names(all, now)).toEqual({ ringing: ['urgent', 'old', 'young'], waiting: ['claimed'], snoozed: ['sooner', 'later'], today: ['done'] }));
+  test('has groups for what is handed over, claimed and for others, in a team', () => {
+    const team = [
+      op({ operation_id: 'mine', state: 'claimed', claimed_by: 'ann' }),
+      op({ operation_id: 'given', state: 'claimed', claimed_by: 'ann', hand_over: { from: 'ann', to: 'mei', by: 'ann', at: '2026-01-02T10:02:00Z' } }),
+      op({ operation_id: 'handed', state: 'claimed', claimed_by: 'mei', hand_over: { from: 'mei', to: 'ann', by: 'mei', at: '2026-01-02T10:02:00Z' } }),
+      op({ operation_id: 'theirs', state: 'claimed', claimed_by: 'mei', others_asked: true }),
+      op({ operation_id: 'asked', others_asked: true }),
+      op({ operation_id: 'me' }),
+      op({ operation_id: 'late', overdue: true }),
+    ];
+    const want = { ringing: ['me'], handed: ['handed'], mine: ['given', 'mine'], waiting: ['late'], others: ['asked', 'theirs'] };
+    expect(names(team, now, {}, 'ann')).toEqual(want);
+    expect(Object.keys(names(team, now, {}, 'ann'))).toEqual(Object.keys(want));
+    expect(names(team, now)).toEqual({ ringing: ['me'], waiting: ['asked', 'given', 'handed', 'late', 'mine', 'theirs'] });
+  });
   test('filters by agent', () => expect(names(all, now, { agent: 'other' })).toEqual({ waiting: ['claimed'] }));
   test('filters by kind', () => expect(names(all, now, { kind: 'bash' })).toEqual({ snoozed: ['sooner'] }));
   test('filters by project', () => expect(names(all, now, { project: 'web' })).toEqual({ ringing: ['urgent'] }));

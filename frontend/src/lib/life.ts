@@ -67,12 +67,18 @@ export function askedBack(op: Operation): boolean {
   return op.state === 'in_progress' && last?.by.role === 'agent' && !(op.draft && byTime(op.draft.at, last.at) >= 0);
 }
 
+/** Whether an operation was handed over to a member of the team, who has to claim it. */
+export function handedTo(op: Operation, member: string): boolean {
+  return !!member && op.hand_over?.to === member;
+}
+
 /**
  * Whether an operation rings: it wants somebody now, and nobody has taken it. An overdue one waits but does not
- * ring any more, nor does one put off till later.
+ * ring any more, nor does one put off till later. `member` is who looks, in a team.
  */
-export function rings(op: Operation, now: number): boolean {
+export function rings(op: Operation, now: number, member = ''): boolean {
   if (ended(op) || op.overdue || snoozed(op, now) || op.others_asked) return false;
+  if (handedTo(op, member)) return true;
   return op.state === 'pending' || askedBack(op);
 }
 

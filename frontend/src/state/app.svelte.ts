@@ -62,12 +62,14 @@ export class AppState {
   data = $state.raw<DataState>();
   /** How this desk stands with its team; undefined until the server says it. */
   team = $state.raw<DeskState>();
+  /** The operator, where this desk is in a team; else ''. */
+  readonly member = $derived.by<string>(() => (this.team?.team && !this.team.restart ? this.operator : ''));
   #drafts = new Map<string, Draft>();
   #findings = new Map<string, Findings>();
   #live: LiveChannel;
   #broken: ReturnType<typeof setTimeout> | undefined;
 
-  readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, this.operations.moment)));
+  readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, this.operations.moment, this.member)));
   readonly open = $derived.by<Operation | undefined>(() => (this.route.page === 'recordings' ? undefined : this.operations.all.get(this.route.id)));
 
   constructor(readonly session: Session) {
@@ -77,7 +79,7 @@ export class AppState {
     this.operator = session.operator;
     this.operations = new Operations(this.api);
     this.answering = new Answering(this.api, this.operations);
-    this.inbox = new Inbox(this.api, this.operations, this.route);
+    this.inbox = new Inbox(this.api, this.operations, this.route, () => this.member);
     this.sent = new SentAnswers(this);
     this.answering.answered = (op) => this.sent.add(op);
     this.sample = new Sample(this.api);
@@ -121,7 +123,7 @@ export class AppState {
 
   /** Whether there is a use for a page: its calls may be made, and what it shows exists. */
   offers(page: Page): boolean {
-    return this.may(needs[page]) && (page !== 'team' || (!!this.team?.team && !this.team.restart));
+    return this.may(needs[page]) && (page !== 'team' || !!this.member);
   }
 
   /** Whether a setting is on, now. Where it cannot be read, as on a phone, it is. */

@@ -30,11 +30,11 @@ export class Inbox {
   readonly #read = $derived.by(() => decodeFilters('inbox', this.route.queries.inbox));
   readonly filter = $derived.by<Filters>(() => this.#read.filters);
   readonly ignored = $derived.by(() => this.#read.ignored);
-  readonly groups = $derived.by<Group[]>(() => inbox(this.#matching(), this.operations.moment, this.filter));
+  readonly groups = $derived.by<Group[]>(() => inbox(this.#matching(), this.operations.moment, this.filter, this.member()));
   /** The rows in the order they are drawn. */
   readonly rows = $derived<Operation[]>(this.groups.flatMap((group) => group.operations));
   /** How many rows there are without a filter. */
-  readonly all = $derived.by<number>(() => [...this.operations.all.values()].filter((op) => groupOf(op, this.operations.moment)).length);
+  readonly all = $derived.by<number>(() => [...this.operations.all.values()].filter((op) => groupOf(op, this.operations.moment, this.member())).length);
   readonly filtered = $derived(Object.keys(this.filter).length > 0 || !!this.query);
   readonly chosen = $derived.by<Operation[]>(() => [...this.selected].flatMap((id) => this.operations.all.get(id) ?? []));
 
@@ -42,6 +42,8 @@ export class Inbox {
     private readonly api: Api,
     private readonly operations: Operations,
     private readonly route: Pick<Route, 'queries' | 'filter'>,
+    /** Who looks, in a team; else ''. */
+    readonly member: () => string = () => '',
   ) {}
 
   set(key: FilterKey, value: string | undefined): void {
@@ -89,7 +91,7 @@ export class Inbox {
   counts(key: Trait | 'state'): Map<string, number> {
     const counts = new Map<string, number>();
     for (const op of this.#matching()) {
-      const group = groupOf(op, this.operations.moment);
+      const group = groupOf(op, this.operations.moment, this.member());
       if (!group || !passes(op, group, this.filter, key)) continue;
       const value = key === 'state' ? group : traits[key](op);
       counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -103,7 +103,7 @@ export class Notices {
 
   #rings(id: string): boolean {
     const op = this.app.operations.all.get(id);
-    return !!op && rings(op, ticker.now);
+    return !!op && rings(op, ticker.now, this.app.member);
   }
 
   async #consider(id: string): Promise<void> {

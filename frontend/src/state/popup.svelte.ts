@@ -40,12 +40,12 @@ export class PopupStack {
     const id = op.operation_id;
     // Who records it works on it: the recorder's own strip says so.
     if (this.app.recorder.on(id)) return false;
-    if (this.#hidden.has(id) && !rings(op, now)) return false;
+    if (this.#hidden.has(id) && !rings(op, now, this.app.member)) return false;
     if (!this.shows(op.risk)) return false;
     if (ended(op)) return this.#onScreen.has(id) && this.#lingers(op, now);
     if (snoozed(op, now)) return false;
-    if (rings(op, now)) return true;
-    if (op.overdue && op.state === 'pending') return true;
+    if (rings(op, now, this.app.member)) return true;
+    if (op.overdue && op.state === 'pending' && !op.others_asked) return true;
     // A half-written answer comes back after a restart, and when the console is closed over it.
     if (op.state === 'in_progress' && op.draft?.by.name === this.app.operator) return true;
     return this.#onScreen.has(id);

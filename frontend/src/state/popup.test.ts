@@ -19,7 +19,7 @@ const answered = (id: string, by: string, more: Partial<Operation> = {}): Operat
 /** The ids of the cards, top first, where all of them were on screen before unless fresh. */
 function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[]; fresh?: boolean; recorded?: string } = {}): string[] {
   const app = {
-    operator: 'mei',
+    operator: 'mei', member: 'mei',
     operations: { all: new Map(ops.map((one) => [one.operation_id, one])) },
     answering: { outcomes: new Map((o.sent ?? []).map((id) => [id, { kind: 'sent' }])) },
     recorder: { on: (id: string) => (id === o.recorded ? {} : null) },
@@ -33,6 +33,11 @@ function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[]; fresh?
 describe('the stack of cards', () => {
   it('has the most urgent on top, and what is overdue below', () => {
     expect(cards([op('low', { priority: 2 }), op('late', { priority: 9, overdue: true }), op('high', { priority: 8 })])).toEqual(['high', 'low', 'late']);
+  });
+
+  it('has in a team what is for whoever looks, and what was handed over to them', () => {
+    const over = (to: string): Partial<Operation> => ({ state: 'claimed', claimed_by: 'tom', hand_over: { from: 'tom', to, by: 'tom', at: ago(5) } });
+    expect(cards([op('asked'), op('others', { others_asked: true }), op('overdue', { others_asked: true, overdue: true }), op('handed', over('mei')), op('elsewhere', { ...over('ada'), others_asked: true })], { fresh: true })).toEqual(['asked', 'handed']);
   });
 
   it('lets go of what this operator answered, in the card or in a notification', () => {

@@ -15,8 +15,9 @@ export function riskSentence(risk: GateRisk): string {
   return { none: m.risk_none_long, low: m.risk_low_long, medium: m.risk_medium_long, high: m.risk_high_long, critical: m.risk_critical_long }[risk]();
 }
 
-export function groupWord(name: GroupName): string {
-  return { ringing: m.group_ringing, running: m.group_running, waiting: m.group_waiting, snoozed: m.group_snoozed, today: m.group_today }[name]();
+/** The name of a group of the inbox, which has more of them in a team. */
+export function groupWord(name: GroupName, team = false): string {
+  return { ringing: team ? m.group_ringing_you : m.group_ringing, handed: m.group_handed, running: m.group_running, mine: m.claimed_by_you, waiting: m.group_waiting, others: m.group_others, snoozed: m.group_snoozed, today: m.group_today }[name]();
 }
 
 /** The time of day, of today; else the day. */
