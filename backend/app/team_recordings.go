@@ -109,9 +109,9 @@ func (m *membership) AskForRecording(ctx context.Context, by human.Actor, id hum
 	if err != nil {
 		return h, err
 	}
-	text, because := "%s asks for the complete recording of “%s”", "Because: "
+	text, because := "%s asks for the complete recording of: %s", "Because: "
 	if human.LanguageOf(op.Description) == "zh-CN" {
-		text, because = "%s 请求查看“%s”的完整录制", "理由："
+		text, because = "%s 请求查看完整录制：%s", "理由："
 	}
 	text = fmt.Sprintf(text, m.credentials.Member, human.OneLine(op.Description, 120))
 	if reason = strings.TrimSpace(reason); reason != "" {

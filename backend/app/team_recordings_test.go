@@ -77,7 +77,7 @@ func TestAskingForARecording(t *testing.T) {
 	}
 	request := mei.reaches(t, asked.Asked, func(op human.Operation) bool { return len(op.Routing) > 0 })
 	if request.Kind != human.Approve || request.To != "Mei" || request.RequestedBy != "Wen" || request.AgentID != "@Wen" || !slices.Equal(request.Routing[0].Names, []string{"Mei"}) ||
-		request.Description != "Wen asks for the complete recording of “Press it”\n\nBecause: I have the same task" {
+		request.Description != "Wen asks for the complete recording of: Press it\n\nBecause: I have the same task" {
 		t.Errorf("the request is %+v", request)
 	}
 	if status, _ := wen.boss.call("POST", "/api/human/complete", map[string]any{"operation_id": request.ID, "decision": "approve", "digest": request.Digest}, nil); status != 403 {
@@ -220,7 +220,7 @@ func TestARecordingThatIsNotGranted(t *testing.T) {
 	person := func(name string) human.Actor { return human.Actor{Role: human.Operator, Name: name} }
 	invoked := func(by human.Actor, agent, requestedBy string) human.Event {
 		return human.Event{Type: human.Invoked, At: time.Now(), By: by, Request: &human.Request{
-			Kind: human.Approve, Description: "Wen asks for the complete recording of “Press it”", Details: details, AgentID: agent, RequestedBy: requestedBy, To: "Mei", Priority: 5,
+			Kind: human.Approve, Description: "Wen asks for the complete recording of: Press it", Details: details, AgentID: agent, RequestedBy: requestedBy, To: "Mei", Priority: 5,
 		}}
 	}
 	approved := func(by string) human.Event {
@@ -256,7 +256,7 @@ func TestARecordingThatIsNotGranted(t *testing.T) {
 	}
 	// An agent can ask in the same words; then it is an agent that asks, and its approval gives nothing.
 	var fake human.Operation
-	ann.bot(t).good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "approve", "description": "Wen asks for the complete recording of “Press it”", "details": json.RawMessage(details), "session_id": "rec_1"}, &fake)
+	ann.bot(t).good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "approve", "description": "Wen asks for the complete recording of: Press it", "details": json.RawMessage(details), "session_id": "rec_1"}, &fake)
 	mei.decides(t, fake.ID, human.Approved, "")
 	for id := range forged {
 		if status, err := mei.boss.call("GET", "/api/human/operations/"+string(id), nil, nil); err != nil || status != 404 { // what came after it is here

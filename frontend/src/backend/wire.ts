@@ -26,6 +26,7 @@ export type ArchiveState = Schemas['ArchiveState'];
 export type DataState = Schemas['DataState'];
 export type DeskState = Schemas['DeskState'];
 export type TeamBoard = Schemas['TeamBoard'];
+export type RecordingHolder = Schemas['RecordingHolder'];
 export type TeamPerson = Schemas['TeamPerson'];
 export type TeamSkill = Schemas['TeamSkill'];
 export type TeamWeek = Schemas['TeamWeek'];
