@@ -27,9 +27,10 @@ func (m *membership) giveRecording(ctx context.Context, asker string, r team.Rea
 		return nil, err
 	}
 	trust := receipt.TrustIn(m.app.receiptKeys.List())
+	owner := func(s receipt.Signer) bool { return s.Operator == m.credentials.Member }
 	if !slices.ContainsFunc(proofs, func(p human.Receipt) bool {
 		v := receipt.Verify(p.RawMessage, trust)
-		return v.Authorizes && v.Operation == string(op.ID) && v.Digest == "sha256:"+op.Digest && v.Signers[0].Operator == m.credentials.Member
+		return v.Authorizes && v.Operation == string(op.ID) && v.Digest == "sha256:"+op.Digest && slices.ContainsFunc(v.Signers, owner)
 	}) {
 		return nil, human.Errorf(human.Denied, "no receipt proves that operation %s was approved here", op.ID)
 	}
