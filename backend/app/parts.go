@@ -143,7 +143,7 @@ func (a *App) openQueue(ctx context.Context) error {
 	a.casts = casts.New(a.Dir)
 	d := library.Deps{Store: a.store.Recordings(), Pictures: a.pictures, Casts: a.casts, Operations: a.queue, Files: a.queue, Encode: pictures.Encode}
 	if a.team.journal != nil {
-		d.Elsewhere = a.team.evidence
+		d.Elsewhere, d.Asked = a.team.evidence, a.team.recording
 	}
 	a.library = library.New(d)
 	return nil

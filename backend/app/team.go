@@ -93,6 +93,9 @@ func (m *membership) here() (team.Here, <-chan struct{}) {
 // give reads a file that another desk asks for.
 func (m *membership) give(ctx context.Context, asker string, r team.Reader, a team.Ask) (io.Reader, error) {
 	entries, err := m.app.store.Operation(ctx, a.Operation)
+	if err == nil && a.Recording != nil {
+		return m.giveRecording(ctx, asker, r, a, entries)
+	}
 	if err == nil {
 		err = a.May(asker, r, entries)
 	}
@@ -111,25 +114,34 @@ func (m *membership) give(ctx context.Context, asker string, r team.Reader, a te
 	return &given, m.app.library.Give(ctx, a.Operation, want, &given)
 }
 
-// mostEvidence is how many bytes a picture, or all evidence in a recording, may have.
+// mostEvidence is how many bytes a picture, or all evidence or all actions in a recording, may have.
 const mostEvidence = 32 << 20
 
 // evidence writes what the desk that made a recording gives of it.
 func (m *membership) evidence(ctx context.Context, op human.OperationID, want library.Wanted, w io.Writer) error {
-	entries, err := m.app.store.Operation(ctx, op)
+	desk, err := m.holder(ctx, op, want.Recording)
 	if err != nil {
 		return err
 	}
+	text, err := json.Marshal(want)
+	if err != nil {
+		return err
+	}
+	return m.journal.Fetch(ctx, desk, team.Ask{Operation: op, Evidence: text}, mostEvidence, w)
+}
+
+// holder is the other desk that made a recording of an operation.
+func (m *membership) holder(ctx context.Context, op human.OperationID, id human.RecordingID) (desk string, err error) {
+	entries, err := m.app.store.Operation(ctx, op)
+	if err != nil {
+		return "", err
+	}
 	for _, e := range entries {
-		if e.Event.Type == human.Recorded && e.Event.Recording == want.Recording && e.Event.Desk != "" {
-			text, err := json.Marshal(want)
-			if err != nil {
-				return err
-			}
-			return m.journal.Fetch(ctx, e.Event.Desk, team.Ask{Operation: op, Evidence: text}, mostEvidence, w)
+		if e.Event.Type == human.Recorded && e.Event.Recording == id && e.Event.Desk != "" {
+			return e.Event.Desk, nil
 		}
 	}
-	return human.Errorf(human.NotFound, "no recording %s", want.Recording)
+	return "", human.Errorf(human.NotFound, "no recording %s", human.OneLine(string(id), 80))
 }
 
 // named notes which files are on another desk. What cannot be the name of a file counts for nothing.

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"deskbell/backend/human"
 	"deskbell/backend/record/library"
 	"deskbell/backend/store/team"
@@ -169,6 +171,48 @@ func TestFilesOfATeam(t *testing.T) {
 	}
 }
 
+// A gave is what a desk answers another.
+type gave struct {
+	Object  string
+	Problem human.ErrorKind
+}
+
+// asksPast asks a desk with another desk's own connection, past its Deskbell.
+func asksPast(conn *nats.Conn, desk, owner string, r team.Reader, ask team.Ask) (got gave, err error) {
+	ask.Once = crand.Text()
+	text, err := json.Marshal(ask)
+	if err != nil {
+		return got, err
+	}
+	answers, err := conn.SubscribeSync("given." + desk + "." + owner + "." + ask.Once)
+	if err == nil {
+		err = conn.Publish("file."+owner+"."+desk+"."+string(r), text)
+	}
+	if err != nil {
+		return got, err
+	}
+	m, err := answers.NextMsg(30 * time.Second)
+	if err != nil {
+		return got, err
+	}
+	return got, json.Unmarshal(m.Data, &got)
+}
+
+// connection is one with a desk's own credentials, past its Deskbell.
+func (d *fixture) connection(t *testing.T) (*nats.Conn, string) {
+	t.Helper()
+	c, err := hub.Load(d.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := c.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn, c.Desk
+}
+
 // What a sent finding rests on can be read on other desks, as its agent may read it. The recording stays where it was made: whoever asks for it,
 // with a desk's own credentials and past its Deskbell, gets nothing else.
 func TestEvidenceOfATeam(t *testing.T) {
@@ -230,15 +274,7 @@ func TestEvidenceOfATeam(t *testing.T) {
 		t.Fatal(taken, err)
 	}
 	shot, _, _ := strings.Cut(filepath.Base(taken[0]), ".")
-	c, err := hub.Load(ann.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := c.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn, self := ann.connection(t)
 	for name, tt := range map[string]struct {
 		ask  team.Ask
 		want human.ErrorKind
@@ -256,26 +292,7 @@ func TestEvidenceOfATeam(t *testing.T) {
 		if tt.ask.Operation == private {
 			owner = team.Desk("Mei", 2)
 		}
-		tt.ask.Once = crand.Text()
-		text, err := json.Marshal(tt.ask)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answers, err := conn.SubscribeSync("given." + c.Desk + "." + owner + "." + tt.ask.Once)
-		if err == nil {
-			err = conn.Publish("file."+owner+"."+c.Desk+".any", text)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := answers.NextMsg(30 * time.Second)
-		var got struct {
-			Object  string
-			Problem human.ErrorKind
-		}
-		if err == nil {
-			err = json.Unmarshal(m.Data, &got)
-		}
+		got, err := asksPast(conn, self, owner, team.AnyReader, tt.ask)
 		if err != nil || got.Problem != tt.want || (got.Object != "") != (tt.want == 0) {
 			t.Errorf("asked for %s: %+v, %v", name, got, err)
 		}

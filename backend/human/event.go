@@ -267,7 +267,7 @@ func invoked(id OperationID, e Event) Operation {
 		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: risk, RiskSent: sent,
 		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
 		Messages: []Message{}, Recordings: []RecordingID{}, Attachments: r.Attachments, Desk: e.Desk,
-		TeamState: TeamState{RequestedBy: r.RequestedBy, ApprovalsNeeded: r.Approvals},
+		TeamState: TeamState{RequestedBy: r.RequestedBy, ApprovalsNeeded: r.Approvals, To: r.To},
 	}
 	if begun := lives[o.Kind].invoked; begun != nil {
 		o = begun(o)
@@ -311,12 +311,12 @@ func (o Operation) allows(e Event) error {
 		if e.Type != Invoked || e.Request == nil {
 			return Errorf(Invalid, "an operation begins with a request, not with %q", e.Type)
 		}
-		return nil
+		return e.Request.mayAsk(e)
 	}
 	if err := o.Import.allows(o.ID, e); err != nil {
 		return err
 	}
-	if err := o.allowsDesk(e); err != nil {
+	if err := cmp.Or(o.allowsDesk(e), o.allowsPerson(e)); err != nil {
 		return err
 	}
 	if own := o.own(e.Type); own.allows != nil {

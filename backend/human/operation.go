@@ -122,6 +122,7 @@ type Request struct {
 	// The server that takes the request sets these.
 	RequestedBy string `json:"requested_by,omitempty" doc:"In a team: the operator whose agent asked."`
 	Approvals   int    `json:"approvals,omitempty" doc:"How many people have to approve it; absent: one."`
+	To          string `json:"to,omitempty" doc:"In a team: a person asks, by requested_by, and this member alone can answer."`
 }
 
 // Digest is the SHA-256, in hex, of the exact bytes an answer is bound to: the command in
@@ -441,7 +442,7 @@ func (o Operation) Request() Request {
 	return Request{
 		Kind: o.Kind, Description: o.Description, Details: o.Details, Context: o.Context, AgentID: o.AgentID,
 		SessionID: o.SessionID, IdempotencyKey: o.IdempotencyKey, Priority: o.Priority, Timeout: o.Timeout, OnTimeout: o.OnTimeout,
-		Attachments: o.Attachments, RequestedBy: o.RequestedBy, Approvals: o.ApprovalsNeeded,
+		Attachments: o.Attachments, RequestedBy: o.RequestedBy, Approvals: o.ApprovalsNeeded, To: o.To,
 	}
 }
 

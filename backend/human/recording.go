@@ -138,6 +138,8 @@ type Recording struct {
 
 	PicturesRemoved *time.Time `json:"pictures_removed_at,omitempty" doc:"When retention removed its pictures and what its terminal printed."`
 	Removed         *time.Time `json:"removed_at,omitempty" doc:"When retention removed all that was recorded. This header stays."`
+
+	Holder string `json:"holder,omitempty" doc:"In a team: on whose desk it is, who agreed that it is read here; absent: on this one."`
 }
 
 // Running says whether the recording continues, paused or not.

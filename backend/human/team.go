@@ -13,6 +13,7 @@ const ApprovalTime = 15 * time.Minute
 // A TeamState is what an operation has of the people who share it.
 type TeamState struct {
 	RequestedBy     string     `json:"requested_by,omitempty" doc:"The operator whose agent asked, in a team: they cannot approve it where two have to."`
+	To              string     `json:"to,omitempty" doc:"In a team: no agent asked, but the operator requested_by, and this one alone can answer: it is for a recording, which details names."`
 	ApprovalsNeeded int        `json:"approvals_needed,omitempty" doc:"How many people have to approve it; absent: one."`
 	Approvals       []Approval `json:"approvals,omitempty" doc:"For operators: the first of two approvals, which counts until its until. The second is the result."`
 	HandOver        *HandOver  `json:"hand_over,omitempty" doc:"For operators: whom it was handed over to and who has not claimed it yet."`
@@ -61,6 +62,9 @@ func init() { // its functions fold, and folding reads it
 func (o Operation) AsksOthers(name string, at time.Time) bool {
 	if first := o.FirstApproval(at); first != nil && first.By.Name == name {
 		return true
+	}
+	if o.To != "" {
+		return o.To != name && !o.State.Terminal()
 	}
 	inTeam := o.RequestedBy != "" || len(o.Routing) > 0
 	switch {

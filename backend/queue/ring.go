@@ -87,6 +87,9 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 		return op, false, err
 	}
 	events := []human.Event{{Type: human.Invoked, At: at, By: human.Actor{Role: human.Agent, Name: r.AgentID}, Request: &r}}
+	if r.To != "" {
+		events[0].By = human.Actor{Role: human.Operator, Name: r.RequestedBy}
+	}
 	if decided != nil {
 		events = append(events, human.Event{Type: human.Finished, At: at, By: human.Actor{Role: human.System}, Answer: decided})
 	}
@@ -105,7 +108,9 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 		q.arrive(human.Operation{ID: op.ID}, r.AgentID)
 		return human.Operation{}, false, err
 	}
-	q.presence.touch(op.ID, r.AgentID)
+	if r.To == "" {
+		q.presence.touch(op.ID, r.AgentID)
+	}
 	q.arrive(op, r.AgentID)
 	return op, true, nil
 }
@@ -115,7 +120,7 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 func (q *Queue) persons(r *human.Request, decided bool) {
 	r.RequestedBy, r.Approvals = q.opts.Member(), 0
 	from, risk := q.opts.SecondApproval(), r.Risk()
-	if decided || from.Level() == 0 {
+	if decided || from.Level() == 0 || r.To != "" {
 		return
 	}
 	if (r.Kind == human.Approve || r.Kind == human.Permission && risk != "") && risk.Level() >= from.Level() {

@@ -19,6 +19,24 @@ func (q *Queue) Submit(ctx context.Context, r human.Request, decided *human.Answ
 	return q.take(ctx, r, false, func(r human.Request) (human.Operation, bool, error) { return q.byKey(ctx, r) }, decided)
 }
 
+// AskMember has an operator ask another member of the team, r.To, for the recording that r.Details and r.SessionID name. It joins the
+// request of this desk that is open, or approved and still counts.
+func (q *Queue) AskMember(ctx context.Context, by human.Actor, r human.Request) (human.Operation, error) {
+	if err := onlyOperators(by); err != nil {
+		return human.Operation{}, err
+	}
+	r.AgentID = human.PersonID(by.Name)
+	op, _, err := q.take(ctx, r, true, func(r human.Request) (human.Operation, bool, error) {
+		last, err := q.Newest(ctx, r.Kind, r.AgentID, r.SessionID)
+		if isNotFound(err) {
+			return last, false, nil
+		}
+		_, granted := last.Grants(q.now())
+		return last, err == nil && (granted || !last.State.Terminal()), err
+	}, nil)
+	return op, err
+}
+
 // Newest returns the newest operation of a kind in an agent's session, or with no agent in anybody's session of that name;
 // a NotFound error without.
 func (q *Queue) Newest(ctx context.Context, of human.Kind, agent, session string) (human.Operation, error) {

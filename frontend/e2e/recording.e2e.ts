@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
+import { Hub } from './support/hub';
 import { Screen } from './support/screen';
 import { Server, type Caller, type Operation } from './support/server';
 import { calls, emit, inWindow } from './support/window';
@@ -354,4 +355,43 @@ test('every view of recordings: WCAG 2.2 AA in both themes, and room at every wi
   await held(app.page);
   await app.button('Mask an area').click();
   await held(app.page);
+});
+
+test('a recording on the desk of another member is asked for, and read once they approve', async ({ app, server, desktop }) => {
+  test.setTimeout(120_000);
+  const hub = await Hub.start('Blue');
+  const there = await Server.start([], desktop.env);
+  try {
+    await hub.join(there, 'Tom', 'operator');
+    await hub.join(server, 'Ann', 'operator');
+    const op = await (await there.agent('office-bot')).ring({ action_type: 'desktop', description: 'Write the contract' });
+    const { recording_id: id } = await recorded(there, desktop, op);
+    await there.operator.call('POST', '/api/human/complete', { operation_id: op.operation_id, human_input: 'Written' });
+    await expect.poll(async () => (await server.operator.call<{ operations: Operation[] }>('GET', '/api/human/operations?state=closed')).operations.length).toBe(1);
+
+    await app.open(`history/${op.operation_id}`);
+    const box = app.page.locator('section').filter({ hasText: "This recording is on Tom's desk" });
+    await box.getByRole('textbox', { name: 'What for? (optional)' }).fill('I write the next one');
+    await accessibleInBothThemes(app.page);
+    await box.getByRole('button', { name: 'Ask for it' }).click();
+    await expect(box).toContainText('There is no answer yet.');
+    await box.getByRole('link', { name: 'Open the request' }).click();
+    await expect(app.page.getByText('Only Tom can answer this.')).toBeVisible();
+    await expect(app.button('Approve')).toBeHidden();
+
+    const asked = (await there.operator.call<{ operations: Operation[] }>('GET', '/api/human/operations?state=open')).operations[0];
+    expect(asked?.description).toBe('Ann asks for the complete recording of: Write the contract\n\nBecause: I write the next one');
+    await there.operator.call('POST', '/api/human/complete', { operation_id: asked?.operation_id, decision: 'approve', digest: asked?.digest });
+    await box.getByRole('link', { name: 'Open', exact: true }).click();
+    await expect(app.page).toHaveURL(new RegExp(id));
+    await expect(app.page.getByText("You read this recording from Tom's desk")).toBeVisible();
+    await expect(app.page.locator('[aria-current="step"]')).toBeVisible();
+    await expect(app.page.locator('svg > image').first()).toHaveAttribute('href', /^blob:/);
+    await expect(app.button('Remove')).toBeHidden();
+    await expect(app.button('Export')).toBeHidden();
+    await accessibleInBothThemes(app.page);
+  } finally {
+    await there.end();
+    await hub.end();
+  }
 });

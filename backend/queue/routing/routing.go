@@ -70,11 +70,12 @@ type Ask struct {
 	Agent       string
 	RequestedBy string // whose agent asked
 	Approved    string // who gave the first of two approvals
+	To          string // who alone can answer
 }
 
 // AskOf is what an operation is like at a time.
 func AskOf(op human.Operation, at time.Time) Ask {
-	ask := Ask{Kind: op.Kind, Project: op.Named().ProjectName, Risk: op.Risk, Language: human.LanguageOf(op.Description), Agent: op.AgentID, RequestedBy: op.RequestedBy}
+	ask := Ask{Kind: op.Kind, Project: op.Named().ProjectName, Risk: op.Risk, Language: human.LanguageOf(op.Description), Agent: op.AgentID, RequestedBy: op.RequestedBy, To: op.To}
 	if first := op.FirstApproval(at); first != nil {
 		ask.Approved = first.By.Name
 	}
@@ -108,6 +109,9 @@ func (r Route) Explain(name string) []human.Sentence {
 
 // Route says who is asked for a request that came, or lost its approval, at a time.
 func (r Rules) Route(ask Ask, team Team, at time.Time) Route {
+	if ask.To != "" {
+		return Route{Steps: []Step{{at, []string{ask.To}, human.Sayf("only %s can answer, whose recording it is", ask.To)}}}
+	}
 	c := chain{ask: ask, team: team, at: at, rule: r.match(ask), asked: map[string]bool{}}
 	c.find()
 	after := c.rule.Escalation.or(r.Escalation).or(defaults)

@@ -94,6 +94,7 @@ func TestWhoIsAsked(t *testing.T) {
 			t.Members[0].Languages, t.Members[1].Languages, t.Members[2].Languages = []string{"de"}, []string{"zh"}, []string{"en"}
 		}, "0 Mei, 5 Priya+Aylin, 10 Sam", ""},
 		"not who asked":    {func(_ *routing.Team, a *routing.Ask) { a.RequestedBy = "Priya" }, "0 Mei, 5 Aylin, 10 Sam", ""},
+		"for one member":   {func(_ *routing.Team, a *routing.Ask) { a.To = "Mei" }, "0 Mei", "only Mei can answer, whose recording it is"},
 		"not who approved": {func(_ *routing.Team, a *routing.Ask) { a.Approved = "Priya" }, "0 Mei, 5 Aylin, 10 Sam", ""},
 		"no one with it is here": {func(t *routing.Team, _ *routing.Ask) { clear(t.Presence) }, "0 Aylin+Mei+Priya, 10 Sam",
 			"no one with the skill databases is here, so everyone who has it is asked"},
@@ -207,7 +208,7 @@ func TestAskOf(t *testing.T) {
 	op := human.Operation{Kind: human.Feedback, Description: "要不要删除？", Context: []byte(`{"project":"billing"}`), AgentID: "bot", TeamState: human.TeamState{
 		RequestedBy: "Ann", Approvals: []human.Approval{{By: human.Actor{Name: "Bo"}, At: monday}},
 	}}
-	if got := routing.AskOf(op, monday.Add(15*time.Minute)); got != (routing.Ask{human.Feedback, "billing", human.NoRisk, "zh-CN", "bot", "Ann", "Bo"}) {
+	if got := routing.AskOf(op, monday.Add(15*time.Minute)); got != (routing.Ask{human.Feedback, "billing", human.NoRisk, "zh-CN", "bot", "Ann", "Bo", ""}) {
 		t.Errorf("%+v", got)
 	}
 	op.Kind = human.Approve

@@ -10,11 +10,19 @@ import (
 	"deskbell/backend/human"
 )
 
+const castMedia = "application/x-asciicast"
+
 // Cast returns what a terminal printed as asciicast v3, with the recording's edits: without the commands that were removed or
 // masked and their output. An agent gets it where the operator shares text; else it is Denied. NotFound where the recording is
 // not one of a terminal.
 func (l *Library) Cast(ctx context.Context, by human.Actor, id human.RecordingID) (Export, error) {
 	r, _, err := l.open(ctx, by, id)
+	if l.mayAsk(by, err) {
+		return Export{"recording-" + plain(string(id)) + ".cast", castMedia, func(w io.Writer) error {
+			_, err := l.deps.Asked(ctx, Wanted{Recording: id, Part: "cast"}, w)
+			return err
+		}}, nil
+	}
 	if err != nil {
 		return Export{}, err
 	}
@@ -37,7 +45,7 @@ func (l *Library) Cast(ctx context.Context, by human.Actor, id human.RecordingID
 	}
 	gone := slices.Concat(edits.Cuts, edits.MaskedTexts)
 	name := "recording-" + r.StartedAt.UTC().Format("20060102-150405") + "-" + plain(string(id)) + ".cast"
-	return Export{name, "application/x-asciicast", func(w io.Writer) error {
+	return Export{name, castMedia, func(w io.Writer) error {
 		defer file.Close() //nolint:errcheck // it was only read
 		return edited(w, file, gone)
 	}}, nil

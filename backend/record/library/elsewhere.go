@@ -6,14 +6,19 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/actions"
 )
 
-// A Wanted is what one desk of a team wants of another: the evidence in a recording, or with a label a picture of one piece.
+// A Wanted is what one desk of a team wants of another: the evidence in a recording, or with a label a picture of one piece; or a part of
+// the recording itself.
 type Wanted struct {
 	Recording human.RecordingID `json:"recording"`
+	Part      string            `json:"part,omitempty"`    // of the recording itself: recording (what is known of it), actions, picture or cast
+	Picture   string            `json:"picture,omitempty"` // its id, of the part picture
 	Language  string            `json:"language,omitempty"`
 	Label     string            `json:"label,omitempty"`
 	Which     string            `json:"which,omitempty"`
@@ -102,4 +107,72 @@ func (f *finder) pictureElsewhere(ctx context.Context, e Evidence, which string,
 	return Picture{Tag: rand.Text(), Media: "image/" + look.Format, Encode: func(w io.Writer) error {
 		return f.library.deps.Elsewhere(ctx, f.op.ID, Wanted{Recording: e.Recording, Language: f.language, Label: e.Label, Which: which, Width: look.Width, Format: look.Format}, w)
 	}}
+}
+
+// GiveRecording writes a part of a recording of an operation, to whose owner another desk's member asked for it, and who agreed: without what
+// was removed, without texts that were masked, and with the masks of its pictures, as they are now. Conflict while it runs.
+func (l *Library) GiveRecording(ctx context.Context, op human.OperationID, w Wanted, to io.Writer) error {
+	r, err := l.deps.Store.Recording(ctx, w.Recording)
+	if err == nil && r.OperationID != op {
+		_, _, err = none(w.Recording)
+	}
+	if err == nil && r.Running() {
+		err = human.Errorf(human.Conflict, "recording %s is still being made", r.ID)
+	}
+	if err != nil {
+		return err
+	}
+	switch w.Part {
+	case "recording":
+		r = WithLists(r)
+		r.Options.Folders = nil // as for an agent: where the operator works is theirs
+		return json.NewEncoder(to).Encode(r)
+	case "cast":
+		e, err := l.Cast(ctx, human.Actor{Role: human.System}, r.ID)
+		if err != nil {
+			return err
+		}
+		return e.Write(to)
+	}
+	language, err := languageOf(w.Language)
+	if err != nil {
+		return err
+	}
+	_, all, err := l.read(ctx, r.ID, language)
+	if err != nil {
+		return err
+	}
+	edits, err := l.deps.Store.Edits(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	all = actions.Left(all, edits, language)
+	switch w.Part {
+	case "actions":
+		return json.NewEncoder(to).Encode(Actions{Actions: all})
+	case "picture":
+		look, err := Look{Width: w.Width, Format: w.Format}.checked()
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(actions.Pictures(all), w.Picture) {
+			return noPicture(r.ID, w.Picture)
+		}
+		return l.picture(ctx, r.ID, w.Picture, look, edits).Encode(to)
+	}
+	return human.BadField("part", "%q is not one of recording, actions, picture, cast", human.OneLine(w.Part, 40))
+}
+
+// mayAsk says whether a recording that could not be opened may be one that another desk gives this operator.
+func (l *Library) mayAsk(by human.Actor, err error) bool {
+	return human.KindOf(err) == human.NotFound && by.Role == human.Operator && l.deps.Asked != nil
+}
+
+// asked reads a part of a recording of another desk from JSON.
+func (l *Library) asked(ctx context.Context, w Wanted, into any) (holder string, err error) {
+	var text bytes.Buffer
+	if holder, err = l.deps.Asked(ctx, w, &text); err == nil {
+		err = json.Unmarshal(text.Bytes(), into)
+	}
+	return holder, err
 }

@@ -46,6 +46,9 @@ type Deps struct {
 	// Elsewhere writes what the desk of the team that has a recording gives of it (Give); NotFound where no other desk has it. nil: there
 	// are no other desks.
 	Elsewhere func(ctx context.Context, op human.OperationID, want Wanted, w io.Writer) error
+	// Asked writes a part of a recording of another desk of the team whose owner agreed that this one reads it (GiveRecording), and says whose
+	// desk that is. NotFound where this desk did not ask for it. nil: there are no other desks.
+	Asked func(ctx context.Context, want Wanted, w io.Writer) (holder string, err error)
 }
 
 // A Library reads recordings. Its methods are safe for concurrent use; what they return is the caller's.
@@ -138,6 +141,9 @@ func (l *Library) Recordings(ctx context.Context, by human.Actor, op human.Opera
 // Recording returns a recording as it stands.
 func (l *Library) Recording(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error) {
 	r, _, err := l.open(ctx, by, id)
+	if l.mayAsk(by, err) {
+		r.Holder, err = l.asked(ctx, Wanted{Recording: id, Part: "recording"}, &r)
+	}
 	return r, err
 }
 
@@ -145,15 +151,20 @@ func (l *Library) Recording(ctx context.Context, by human.Actor, id human.Record
 // after the action with the id after. An operator gets removed actions, too, marked as such; an agent does not,
 // and no text and no pictures unless they are shared.
 func (l *Library) Actions(ctx context.Context, by human.Actor, id human.RecordingID, language, after string) (Actions, error) {
-	r, op, err := l.open(ctx, by, id)
-	if err != nil {
-		return Actions{}, err
-	}
-	language, err = languageOf(language)
+	language, err := languageOf(language)
 	if err != nil {
 		return Actions{}, err
 	}
 	from, err := seqOf(after)
+	if err != nil {
+		return Actions{}, err
+	}
+	r, op, err := l.open(ctx, by, id)
+	if l.mayAsk(by, err) {
+		var found Actions
+		_, err = l.asked(ctx, Wanted{Recording: id, Part: "actions", Language: language}, &found)
+		return found, err
+	}
 	if err != nil {
 		return Actions{}, err
 	}

@@ -50,7 +50,7 @@ func unlike(e human.Event) human.Event {
 	if member, err := MemberOf(e.Desk); e.By.Role == human.Agent || e.By.Role == human.Operator && err == nil && e.By.Name != member {
 		e.By.Name = strings.TrimSuffix(e.By.Name, at)
 	}
-	if e.Request != nil {
+	if e.Request != nil && e.Request.To == "" {
 		q := *e.Request
 		q.AgentID = strings.TrimSuffix(q.AgentID, at)
 		e.Request = &q

@@ -44,12 +44,14 @@ const (
 	AnswerReader Reader = "answer" // an agents' desk: what was sent with the answers to its own agents
 )
 
-// An Ask is for one file of an operation, or for what the findings of its answer rest on.
+// An Ask is for one file of an operation, for what the findings of its answer rest on, or for a part of the recording that the operation
+// asked for.
 type Ask struct {
 	Operation  human.OperationID  `json:"operation"`
 	Attachment human.AttachmentID `json:"attachment,omitempty"`
-	Evidence   json.RawMessage    `json:"evidence,omitempty"` // what of it; it counts where no file is named
-	Once       string             `json:"once"`               // names the answer, and makes each object good for one ask only
+	Evidence   json.RawMessage    `json:"evidence,omitempty"`  // what of it; it counts where neither of the others is there
+	Recording  json.RawMessage    `json:"recording,omitempty"` // what of it; nothing else counts then
+	Once       string             `json:"once"`                // names the answer, and makes each object good for one ask only
 }
 
 // A given is the answer to an Ask.
@@ -96,6 +98,12 @@ func (j *Journal) Fetch(ctx context.Context, owner string, a Ask, most int64, w 
 		return human.Errorf(human.Unavailable, "the file is on %s's desk, which is not connected; try again once it is", who)
 	case err != nil:
 		return human.Wrap(human.Unavailable, err, "%s's desk, which has the file, does not answer; try again later", who)
+	case answer.Problem == human.NotFound && a.Recording != nil:
+		return human.Errorf(human.NotFound, "the recording is not on %s's desk any more, or it lacks this part", who)
+	case answer.Problem == human.Denied && a.Recording != nil:
+		return human.Errorf(human.Denied, "%s's desk does not give the recording, because %s has not agreed to that in the last 7 days, or has deleted the request; ask for it again", who, who)
+	case answer.Problem == human.Conflict && a.Recording != nil:
+		return human.Errorf(human.Unavailable, "the recording is still being made on %s's desk; try again once it has ended", who)
 	case answer.Problem == human.NotFound:
 		return human.Errorf(human.NotFound, "the file is not on %s's desk any more", who)
 	case answer.Problem == human.Denied:
@@ -266,6 +274,20 @@ func (a Ask) May(asker string, r Reader, entries []human.Entry) error {
 		}
 	}
 	return human.Errorf(human.Denied, "operation %s has sent nothing of that to this desk", human.OneLine(string(a.Operation), 80))
+}
+
+// MayRecording returns the recording that an operation asked a member for, where the member agreed and the desk may have it now. Whether a
+// receipt proves that they agreed is for the caller to see.
+func (a Ask) MayRecording(member, asker string, r Reader, entries []human.Entry, now time.Time) (human.Operation, human.RecordingAsk, error) {
+	op, err := human.Fold(a.Operation, entries)
+	if err != nil && human.KindOf(err) != human.NotFound {
+		return op, human.RecordingAsk{}, err
+	}
+	ask, _ := op.Asks()
+	if _, granted := op.Grants(now); !granted || op.To != member || op.Desk != asker || r != AnyReader {
+		return op, ask, human.Errorf(human.Denied, "operation %s gives this desk no recording", human.OneLine(string(a.Operation), 80))
+	}
+	return op, ask, nil
 }
 
 // note has the files noted that a message of another desk names.

@@ -105,7 +105,7 @@ func from(desk, member string, e human.Event) human.Event {
 	if e.By.Role == human.Agent || e.By.Role == human.Operator && e.By.Name != member {
 		e.By.Name += at
 	}
-	if e.Request != nil {
+	if e.Request != nil && e.Request.To == "" {
 		e.Request.AgentID += at
 	}
 	return e

@@ -120,6 +120,14 @@ func (noTeam) SetMember(_ context.Context, _ human.Actor, name string, c routing
 	return m, nil
 }
 
+func (noTeam) RecordingHolder(_ context.Context, _ human.OperationID, id human.RecordingID) (h human.RecordingHolder, err error) {
+	return h, human.Errorf(human.NotFound, "no recording %s", id)
+}
+
+func (n noTeam) AskForRecording(ctx context.Context, _ human.Actor, op human.OperationID, id human.RecordingID, _ string) (human.RecordingHolder, error) {
+	return n.RecordingHolder(ctx, op, id)
+}
+
 type noArchives struct{}
 
 func (noArchives) State() (human.ArchiveState, error) {
@@ -212,6 +220,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/team/members", nil, nil, 401, 403, 403, 200},
 		{"POST /api/team/invitations", nil, text(`{"member":"Mei","role":"operator"}`), 401, 403, 403, 200},
 		{"DELETE /api/team/members/{name}", text("/api/team/members/Mei"), nil, 401, 403, 403, 200},
+		{"GET /api/human/operations/{id}/recordings/{recording}/ask", text("/api/human/operations/op_1/recordings/rec_1/ask"), nil, 401, 403, 403, 404},
+		{"POST /api/human/operations/{id}/recordings/{recording}/ask", text("/api/human/operations/op_1/recordings/rec_1/ask"), text(`{"reason":"to learn"}`), 401, 403, 403, 404},
 		{"PUT /api/team/members/{name}", text("/api/team/members/Mei"), text(`{"skills":["databases"]}`), 401, 403, 403, 200},
 		{"GET /api/archives", nil, nil, 401, 403, 403, 200},
 		{"POST /api/archives", nil, nil, 401, 403, 403, 200},

@@ -31,6 +31,26 @@ type Team interface {
 	SetRules(ctx context.Context, by human.Actor, rules human.TeamRules) error
 	// SetMember changes what the team knows of a member: a lead of all, others of themselves.
 	SetMember(ctx context.Context, by human.Actor, name string, change routing.MemberChange) (routing.Member, error)
+	// RecordingHolder says on whose desk a recording is, and how asking for it stands; NotFound where no other desk made it.
+	RecordingHolder(ctx context.Context, op human.OperationID, id human.RecordingID) (human.RecordingHolder, error)
+	// AskForRecording asks its holder for it, by a request that they alone can answer.
+	AskForRecording(ctx context.Context, by human.Actor, op human.OperationID, id human.RecordingID, reason string) (human.RecordingHolder, error)
+}
+
+type holderInput struct {
+	ID        human.OperationID `path:"id" doc:"The operation's id."`
+	Recording human.RecordingID `path:"recording" doc:"The recording's id."`
+}
+
+type askInput struct {
+	ID        human.OperationID `path:"id" doc:"The operation's id."`
+	Recording human.RecordingID `path:"recording" doc:"The recording's id."`
+	payload[AskForRecordingRequest]
+}
+
+// AskForRecordingRequest asks another member for a recording.
+type AskForRecordingRequest struct {
+	Reason string `json:"reason,omitempty" maxLength:"2000" doc:"What for."`
 }
 
 type memberInput struct {
@@ -90,5 +110,16 @@ func (s *Server) team(c catalogue) {
 		func(ctx context.Context, x *exchange, in *memberInput) (*answer[*routing.Member], error) {
 			now, err := s.deps.Team.SetMember(ctx, x.by, in.Name, in.JSON)
 			return ok(&now, err)
+		})
+	const holder = "/api/human/operations/{id}/recordings/{recording}/ask"
+	add(c, route{http.MethodGet, holder, "getRecordingHolder", "On whose desk of the team a recording is, and how asking for it stands", operators, 0},
+		func(ctx context.Context, _ *exchange, in *holderInput) (*answer[*human.RecordingHolder], error) {
+			h, err := s.deps.Team.RecordingHolder(ctx, in.ID, in.Recording)
+			return ok(&h, err)
+		})
+	add(c, route{http.MethodPost, holder, "askForRecording", "Ask the member of the team on whose desk a recording is to let you read it", operators, 0},
+		func(ctx context.Context, x *exchange, in *askInput) (*answer[*human.RecordingHolder], error) {
+			h, err := s.deps.Team.AskForRecording(ctx, x.by, in.ID, in.Recording, in.JSON.Reason)
+			return ok(&h, err)
 		})
 }

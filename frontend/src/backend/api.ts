@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanOutcome } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, MemberChange, TeamBoard, TeamInvitation, TeamMembers, TeamRules, TimelineEvent, Verification, View,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, RecordingHolder, MemberChange, TeamBoard, TeamInvitation, TeamMembers, TeamRules, TimelineEvent, Verification, View,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -31,6 +31,7 @@ const memberOf = (name: string): string => `/api/team/members/${encodeURICompone
 const keysOfReceipts = '/api/receipts/keys';
 const chainOf = (id: string): string => `/api/human/operations/${encodeURIComponent(id)}/chain`;
 const receiptsOf = (id: string): string => `/api/human/operations/${encodeURIComponent(id)}/receipts`;
+const ofHolder = (operation: string, id: string): string => `/api/human/operations/${encodeURIComponent(operation)}/recordings/${encodeURIComponent(id)}/ask`;
 const ofRecording = (id: string, what = ''): string => `/api/recordings/${encodeURIComponent(id)}${what}`;
 
 /** Every call the console makes, by name. Each throws a Problem and nothing else. */
@@ -421,6 +422,16 @@ export class Api {
   /** Hands an operation over to another operator. */
   handOver(id: string, to: string, note: string): Promise<Operation> {
     return this.#post(`/api/operations/${encodeURIComponent(id)}/handover`, { to, note });
+  }
+
+  /** On whose desk a recording of an operation is that is not here; 404 where it is on no other. */
+  recordingHolder(operation: string, id: string): Promise<RecordingHolder> {
+    return this.#get(ofHolder(operation, id));
+  }
+
+  /** Asks them for it. */
+  askForRecording(operation: string, id: string, reason: string): Promise<RecordingHolder> {
+    return this.#post(ofHolder(operation, id), { reason });
   }
 
   /** Makes this a desk of the team that a one-time link is for, from the next start on. */

@@ -1408,6 +1408,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/operations/{id}/recordings/{recording}/ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * On whose desk of the team a recording is, and how asking for it stands
+         * @description For: operator.
+         */
+        get: operations["getRecordingHolder"];
+        put?: never;
+        /**
+         * Ask the member of the team on whose desk a recording is to let you read it
+         * @description For: operator.
+         */
+        post: operations["askForRecording"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/operations/{id}/summaries": {
         parameters: {
             query?: never;
@@ -3713,6 +3737,10 @@ export interface components {
             description: string;
             operation_id: string;
             state: string;
+        };
+        AskForRecordingRequest: {
+            /** @description What for. */
+            reason?: string;
         };
         Asking: {
             /** @description Who of those who are asked is not connected, away, or outside of their hours. */
@@ -6166,6 +6194,8 @@ export interface components {
              * @description Seconds from created_at to expires_at.
              */
             timeout?: number;
+            /** @description In a team: no agent asked, but the operator requested_by, and this one alone can answer: it is for a recording, which details names. */
+            to?: string;
             /** @description Of a plan: more than one operator has a say. */
             together?: boolean;
             /** Format: date-time */
@@ -6777,6 +6807,8 @@ export interface components {
             /** Format: date-time */
             ended_at?: string;
             gaps: components["schemas"]["Gap"][];
+            /** @description In a team: on whose desk it is, who agreed that it is read here; absent: on this one. */
+            holder?: string;
             /** Format: int64 */
             max_bytes: number;
             /** Format: int64 */
@@ -6854,6 +6886,17 @@ export interface components {
             recording_id: string;
             /** @enum {string} */
             type: "recording_gone";
+        };
+        RecordingHolder: {
+            /** @description The last request of this desk for it; absent: none. */
+            asked?: string;
+            /** @description Whose desk has it. */
+            member: string;
+            /**
+             * Format: date-time
+             * @description They agreed: until when it can be read here.
+             */
+            until?: string;
         };
         RecordingOptions: {
             /** @description Open a browser and record what is done in it; absent: none. */
@@ -7018,6 +7061,8 @@ export interface components {
             session_id?: string;
             /** Format: double */
             timeout?: number;
+            /** @description In a team: a person asks, by requested_by, and this member alone can answer. */
+            to?: string;
             traceparent?: string;
         };
         Requirements: {
@@ -8028,7 +8073,7 @@ export interface components {
             role?: "" | "agent" | "operator" | "lead" | "auditor";
         };
         TeamMembers: {
-            /** @description Who was invited, joined and was removed, the latest first; at most 100. */
+            /** @description Who was invited, joined and was removed, the latest first; at most 1000. */
             changes: components["schemas"]["MembershipChange"][];
             /** @description All that ever joined, the removed ones too, by name. For leads only, as the invitations. */
             desks?: components["schemas"]["TeamDesk"][];
@@ -11272,6 +11317,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReceiptList"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRecordingHolder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+                /** @description The recording's id. */
+                recording: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordingHolder"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    askForRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+                /** @description The recording's id. */
+                recording: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskForRecordingRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordingHolder"];
                 };
             };
             /** @description An error; nothing was changed. */

@@ -31,6 +31,7 @@ export type MemberChange = Schemas['MemberChange'];
 export type TeamRules = Schemas['TeamRules'];
 export type TeamInvitation = Schemas['TeamInvitation'];
 export type TeamMembers = Schemas['TeamMembers'];
+export type RecordingHolder = Schemas['RecordingHolder'];
 export type TeamPerson = Schemas['TeamPerson'];
 export type TeamSkill = Schemas['TeamSkill'];
 export type TeamWeek = Schemas['TeamWeek'];

@@ -36,6 +36,7 @@ test('high and critical risks are dangerous, others are not', () => {
 
 describe('an agent', () => {
   test('that waits is here', () => expect(contact(op(), { waiting: true }, now)).toEqual({ here: true }));
+  test('is no one where a member of the team asks', () => expect(contact(op({ to: 'ada' }), { waiting: false }, now)).toBeNull());
   test('is still here between two polls', () => expect(contact(op(), { waiting: false, last_contact: '2026-01-02T10:04:40Z' }, now)).toEqual({ here: true }));
   test('that has just rung is here', () => expect(contact(op({ created_at: '2026-01-02T10:04:50Z' }), { waiting: false }, now)).toEqual({ here: true }));
   test('has gone after half a minute of silence', () =>
@@ -66,6 +67,8 @@ describe('where two have to approve', () => {
     ['the first cannot be the second', 'ada', { ...two, approvals: [...first] }, 'first'],
     ['the first can again once it lapsed', 'ada', { ...two, approvals: [{ ...first[0], until: '2026-01-02T10:04:00Z' }] }, ''],
     ['another can', 'bo', { ...two, approvals: [...first] }, ''],
+    ['what is for one member is not for others', 'mei', { to: 'ada' }, 'one'],
+    ['but for that one', 'ada', { to: 'ada' }, ''],
     ['nothing is to be approved once it is over', 'mei', { ...two, state: 'cancelled' }, ''],
   ])('%s', (_name, who, o, want) => expect(forOthers(op(o), who, now)).toBe(want));
 });

@@ -82,8 +82,9 @@ export function rings(op: Operation, now: number, member = ''): boolean {
   return op.state === 'pending' || askedBack(op);
 }
 
-/** Why other people have to approve it, where two have to: one's own agent asked, or one was the first. Empty: this operator may. */
-export function forOthers(op: Operation, operator: string, now: number): '' | 'asked' | 'first' {
+/** Why others answer it: it is for one member alone; or two have to approve it, and one's own agent asked, or one was the first. Empty: this operator may. */
+export function forOthers(op: Operation, operator: string, now: number): '' | 'one' | 'asked' | 'first' {
+  if (op.to && op.to !== operator && !ended(op)) return 'one';
   if ((op.approvals_needed ?? 1) < 2 || ended(op)) return '';
   if (op.requested_by === operator) return 'asked';
   return op.approvals?.some((first) => first.by.name === operator && Date.parse(first.until) > now) ? 'first' : '';
@@ -94,7 +95,7 @@ const silence = 30_000;
 
 /** Where the agent is: still in contact, or gone since then; null when nothing is known. */
 export function contact(op: Operation, presence: Presence | undefined, now: number): { here: true } | { here: false; since: string } | null {
-  if (!presence) return null;
+  if (!presence || op.to) return null;
   if (presence.waiting) return { here: true };
   const spoke = op.messages.findLast((message) => message.by.role === 'agent')?.at ?? '';
   const since = [op.created_at, spoke, presence.last_contact ?? ''].sort((a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0)).at(-1) ?? op.created_at;

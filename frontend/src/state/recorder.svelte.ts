@@ -101,21 +101,23 @@ export class Recorder {
     else if (message.type === 'recording_gone') this.#drop(message.recording_id);
   }
 
-  /** Asks for a recording unless it is known. */
-  async need(id: string): Promise<void> {
-    if (this.known.has(id) || this.gone.has(id)) return;
+  /** Asks for a recording unless it is known. Resolves with why it could not be had, where it may be there: another desk of the team may have it. */
+  async need(id: string): Promise<string> {
+    if (this.known.has(id) || this.gone.has(id)) return '';
     try {
       this.#take(await this.api.recording(id));
     } catch (error) {
       // It may be on its way: what is heard of it later counts.
-      if (error instanceof Problem && error.status === 404) this.gone.set(id, 'absent');
+      if (!(error instanceof Problem && error.status === 404)) return errorText(error);
+      this.gone.set(id, 'absent');
     }
+    return '';
   }
 
-  /** The recordings of an operation that are known, the first begun first. */
+  /** The recordings of an operation that are known and on this desk, the first begun first. */
   of(op: Operation): Recording[] {
     // Ids sort by the time they were begun.
-    return [...this.known.values()].filter((r) => r.operation_id === op.operation_id).sort((a, b) => (a.recording_id < b.recording_id ? -1 : 1));
+    return [...this.known.values()].filter((r) => r.operation_id === op.operation_id && !r.holder).sort((a, b) => (a.recording_id < b.recording_id ? -1 : 1));
   }
 
   /** The recording of this operation that runs: the recorder's, or its terminal's. */

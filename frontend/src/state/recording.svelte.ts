@@ -47,7 +47,12 @@ export class OpenRecording {
 
   /** Reads edits and the recording itself, once. */
   async open(): Promise<void> {
-    await this.app.recorder.need(this.id);
+    this.trouble = await this.app.recorder.need(this.id);
+    if (this.recording?.holder) {
+      // It came as it leaves the desk that has it.
+      this.edits = { ...noEdits(), share_text: true, share_pictures: true };
+      return;
+    }
     try {
       const edits = await this.app.api.edits(this.id);
       // What was changed or saved meanwhile stays; if it was not the first change, the server refuses to save it and says why.

@@ -12,8 +12,10 @@ export const approve: KindDefinition = {
   page: () => import('./page'),
   card: () => import('./Card.svelte'),
   batch: () => import('./Batch.svelte'),
-  alone: (op) => (dangerous(op) ? m.batch_alone_risk() : op.attachments?.length ? m.batch_alone_files() : Object.keys(op.draft?.args ?? {}).length ? m.batch_alone_edits() : ''),
+  // Of a recording that a member of the team asks for, nothing but its name is on the card and in lists.
+  place: (op) => (op.to ? '' : (op.session_id ?? '')),
+  alone: (op) => (op.to ? m.batch_alone_recording() : dangerous(op) ? m.batch_alone_risk() : op.attachments?.length ? m.batch_alone_files() : Object.keys(op.draft?.args ?? {}).length ? m.batch_alone_edits() : ''),
   controller: (opened) => new Deciding(opened),
   // What came with it is part of what is approved, and is shown on its page.
-  onCard: (command, op) => command !== 'approve' || !op.attachments?.length,
+  onCard: (command, op) => command !== 'approve' || !(op.to || op.attachments?.length),
 };
