@@ -8018,7 +8018,7 @@ export interface components {
             role?: "" | "agent" | "operator" | "lead" | "auditor";
         };
         TeamMembers: {
-            /** @description Who was invited, joined and was removed, the latest first; at most 100. */
+            /** @description Who was invited, joined and was removed, the latest first; at most 1000. */
             changes: components["schemas"]["MembershipChange"][];
             /** @description All that ever joined, the removed ones too, by name. For leads only, as the invitations. */
             desks?: components["schemas"]["TeamDesk"][];
