@@ -26,7 +26,19 @@ type room struct {
 	rules   routing.Rules
 	team    routing.Team
 	store   *sqlite.Store
+	looked  chan human.OperationID // at which the job does
 	changed chan struct{}
+}
+
+// Get is what the job looks with.
+func (q looking) Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error) {
+	q.looked <- id
+	return q.Queue.Get(ctx, by, id)
+}
+
+type looking struct {
+	*queue.Queue
+	looked chan human.OperationID
 }
 
 func newRoom(t *testing.T, members ...routing.Member) *room {
@@ -34,7 +46,7 @@ func newRoom(t *testing.T, members ...routing.Member) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{T: t, store: store, now: time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC), team: routing.Team{Members: members, Presence: map[string]routing.Presence{}}, changed: make(chan struct{})}
+	r := &room{T: t, store: store, looked: make(chan human.OperationID, 1000), now: time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC), team: routing.Team{Members: members, Presence: map[string]routing.Presence{}}, changed: make(chan struct{})}
 	for _, m := range members {
 		r.team.Presence[m.Name] = routing.Presence{Connected: true}
 	}
@@ -45,7 +57,7 @@ func newRoom(t *testing.T, members ...routing.Member) *room {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() {
-		ended <- asking.Run(ctx, asking.Deps{Queue: r.Queue, Team: r.members, Now: r.clock, Log: slog.New(slog.DiscardHandler)})
+		ended <- asking.Run(ctx, asking.Deps{Queue: looking{r.Queue, r.looked}, Team: r.members, Now: r.clock, Log: slog.New(slog.DiscardHandler)})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -141,7 +153,14 @@ func TestWhoFallsSilentIsNotAskedFirst(t *testing.T) {
 func TestNoOneIsAskedWhileTheTeamIsNotKnown(t *testing.T) {
 	r := newRoom(t)
 	id := r.ring()
-	r.after(time.Minute)
+	for range 2 { // it looks again
+		select {
+		case <-r.looked:
+			r.after(time.Minute)
+		case <-time.After(10 * time.Second):
+			t.Fatal("the job does not look at it again")
+		}
+	}
 	r.mu.Lock()
 	r.team = routing.Team{Members: []routing.Member{{Name: "Mei", Role: routing.Operator}}, Presence: map[string]routing.Presence{"Mei": {Connected: true}}}
 	r.mu.Unlock()

@@ -48,6 +48,8 @@ export class PopupStack {
     if (op.overdue && op.state === 'pending' && !op.others_asked) return true;
     // A half-written answer comes back after a restart, and when the console is closed over it.
     if (op.state === 'in_progress' && op.draft?.by.name === this.app.operator) return true;
+    // In a team it rings everywhere until it is noted who is asked.
+    if (op.others_asked && !op.claimed_by && !this.app.hasDraft(op)) return false;
     return this.#onScreen.has(id);
   }
 

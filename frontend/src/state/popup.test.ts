@@ -40,6 +40,11 @@ describe('the stack of cards', () => {
     expect(cards([op('asked'), op('others', { others_asked: true }), op('overdue', { others_asked: true, overdue: true }), op('handed', over('mei')), op('elsewhere', { ...over('ada'), others_asked: true })], { fresh: true })).toEqual(['asked', 'handed']);
   });
 
+  it('hides in a team what turns out to be for others, unless something is written for it', () => {
+    const others = { others_asked: true };
+    expect(cards([op('asked'), op('others', others), op('written', others), op('taken', { ...others, state: 'claimed', claimed_by: 'tom' })], { drafts: ['written'] })).toEqual(['asked', 'taken', 'written']);
+  });
+
   it('lets go of what this operator answered, in the card or in a notification', () => {
     expect(cards([answered('here', 'mei'), answered('notification', 'mei')], { sent: ['here'] })).toEqual([]);
   });
