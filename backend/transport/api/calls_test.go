@@ -92,6 +92,10 @@ func (noTeam) Join(context.Context, human.Actor, string) error {
 	return human.Errorf(human.Invalid, "the link is not whole; copy it again")
 }
 
+func (noTeam) Leave(context.Context, human.Actor, human.Leave) (human.LeftTeam, error) {
+	return human.LeftTeam{}, human.Errorf(human.Conflict, "this desk is in no team; join one first")
+}
+
 func (noTeam) Board(context.Context, human.Actor, time.Time) (board.TeamBoard, error) {
 	return board.TeamBoard{}, human.Errorf(human.NotFound, "this desk is in no team")
 }
@@ -195,6 +199,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/team/board", nil, nil, 401, 403, 403, 404},
 		{"GET /api/team/check", nil, nil, 401, 403, 403, 404},
 		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 422},
+		{"POST /api/team/leave", nil, text(`{}`), 401, 403, 403, 409},
 		{"GET /api/team/rules", nil, nil, 401, 403, 403, 200},
 		{"PUT /api/team/rules", nil, text(`{"text":"[[rool]]","revision":0}`), 401, 403, 403, 422},
 		{"PUT /api/team/members/{name}", text("/api/team/members/Mei"), text(`{"skills":["databases"]}`), 401, 403, 403, 200},

@@ -121,7 +121,7 @@ export class AppState {
 
   /** Whether there is a use for a page: its calls may be made, and what it shows exists. */
   offers(page: Page): boolean {
-    return this.may(needs[page]) && (page !== 'team' || (!!this.team?.team && !this.team.restart));
+    return this.may(needs[page]) && (page !== 'team' || (!!this.team?.team && !this.team.restart && !this.team.left));
   }
 
   /** Whether a setting is on, now. Where it cannot be read, as on a phone, it is. */
