@@ -16,8 +16,13 @@ import (
 // ask sends a request of the fixture's agent, and does not wait for the answer.
 func (d *fixture) ask(t testing.TB, words string) (op human.Operation) {
 	t.Helper()
-	newCaller(t, d.url, strings.TrimPrefix(d.env[0], "DESKBELL_KEY=")).good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": words, "timeout": 0}, &op)
+	d.agent(t).good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": words, "timeout": 0}, &op)
 	return op
+}
+
+func (d *fixture) agent(t testing.TB) *caller {
+	t.Helper()
+	return newCaller(t, d.url, strings.TrimPrefix(d.env[0], "DESKBELL_KEY="))
 }
 
 // answers answers a request at the fixture, as soon as that is there.
@@ -177,7 +182,7 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 
 	// Without a connection it says what may be missing.
 	n4 := mei.ask(t, "n4")
-	zoe.sees(t, n4, func(human.Operation) bool { return true })
+	zoe.sees(t, n4, func(op human.Operation) bool { return len(op.Routing) > 0 })
 	stopOther()
 	stopOther = func() {}
 	mei.team(t, func(s human.DeskState) bool { return !s.Online })
@@ -189,6 +194,7 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 	}
 	mei.again(t)
 	mei.sees(t, n4, func(op human.Operation) bool { return op.State == human.Cancelled })
+	mei.agent(t).good(t, "POST", "/api/human/delivered", map[string]any{"operation_id": n4.ID}, nil) // its agent has read that
 	mei.answers(t, n5, "mine")
 }
 
@@ -218,8 +224,7 @@ func TestADeskWithoutCredentialsLeft(t *testing.T) {
 	if status, err := mei.boss.call("POST", "/api/human/complete", map[string]any{"operation_id": theirs.ID, "human_input": "x", "digest": theirs.Digest}, nil); status != 403 {
 		t.Errorf("answered for another desk: %d, %v", status, err)
 	}
-	agent := newCaller(t, mei.url, strings.TrimPrefix(mei.env[0], "DESKBELL_KEY="))
-	if status, err := agent.call("POST", "/api/team/leave", human.Leave{Cancel: true}, nil); status != 403 {
+	if status, err := mei.agent(t).call("POST", "/api/team/leave", human.Leave{Cancel: true}, nil); status != 403 {
 		t.Errorf("an agent has its desk leave: %d, %v", status, err)
 	}
 }
