@@ -192,7 +192,7 @@ func (s *Store) elsewhere(ctx context.Context, messages []replica.Message) (map[
 		return nil, err
 	}
 	found := map[human.OperationID]bool{}
-	err = s.rows(ctx, `SELECT operation_id FROM team_operations JOIN team ON id = team WHERE left_at > 0 AND operation_id IN (SELECT value FROM json_each(?))`, []any{string(asked)}, func(rows *sql.Rows) error {
+	err = s.rows(ctx, `SELECT operation_id FROM json_each(?) AS c CROSS JOIN team_operations ON operation_id = c.value CROSS JOIN team AS t ON t.id = team WHERE left_at > 0`, []any{string(asked)}, func(rows *sql.Rows) error {
 		var id human.OperationID
 		err := rows.Scan(&id)
 		found[id] = true

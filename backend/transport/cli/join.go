@@ -62,7 +62,7 @@ func (s *shell) teamCheckCommand() *cobra.Command {
 		Use: "check", Short: "Compare this desk's copy with the team's journal", Args: cobra.NoArgs,
 		Long: "Compare this desk's copy with the team's journal, by counts and by a hash over the id, version and content of each event. Desks that have\n" +
 			"the same print the same hash. It reads the whole journal, and exits with 1 if something differs. After this desk left its team it says what\n" +
-			"it has of it.",
+			"it still has.",
 		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
 			found, err := operator.CheckTeam(ctx)
 			if err != nil {
@@ -74,7 +74,7 @@ func (s *shell) teamCheckCommand() *cobra.Command {
 			if s.json {
 				return s.printJSON(found)
 			}
-			s.printCopies(found)
+			s.printCopies("Here", found)
 			for _, of := range []struct {
 				what string
 				ids  []human.OperationID
@@ -90,8 +90,8 @@ func (s *shell) teamCheckCommand() *cobra.Command {
 }
 
 // printCopies prints what this desk has, and what the team's journal has, where it was read.
-func (s *shell) printCopies(found human.TeamCheck) {
-	s.printCopy("Here", found.Here)
+func (s *shell) printCopies(here string, found human.TeamCheck) {
+	s.printCopy(here, found.Here)
 	if found.Team.Hash != "" {
 		s.printCopy("Team", found.Team)
 	}
@@ -122,10 +122,8 @@ func (s *shell) teamLeaveCommand() *cobra.Command {
 			s.note("This desk is in no team, as if it had not joined.")
 			return nil
 		}
-		s.note("Before")
-		s.printCopies(done.Before)
-		s.note("After")
-		s.printCopy("Here", done.After)
+		s.printCopies("Before", done.Before)
+		s.printCopy("After", done.After)
 		if done.Canceled > 0 {
 			s.printf("Canceled  %s of this desk's agents\n", counted(done.Canceled, "request", "requests"))
 		}
