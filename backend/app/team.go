@@ -112,7 +112,7 @@ func (m *membership) here() (team.Here, <-chan struct{}) {
 
 // give reads a file that another desk asks for.
 func (m *membership) give(ctx context.Context, asker string, r team.Reader, a team.Ask) (io.Reader, error) {
-	entries, err := m.app.store.Operation(ctx, a.Operation)
+	entries, err := m.operation(ctx, a.Operation)
 	if err == nil {
 		err = a.May(asker, r, entries)
 	}
@@ -131,12 +131,24 @@ func (m *membership) give(ctx context.Context, asker string, r team.Reader, a te
 	return &given, m.app.library.Give(ctx, a.Operation, want, &given)
 }
 
+// operation returns the entries of an operation; NotFound where it is of a team that this desk left: this one's desks have nothing of it, and get nothing.
+func (m *membership) operation(ctx context.Context, op human.OperationID) ([]human.Entry, error) {
+	at, err := m.app.store.Standing(ctx, op)
+	if err == nil && at.Elsewhere {
+		err = human.Errorf(human.NotFound, "operation %s is of a team that this desk left, and what is on other desks there cannot be fetched any more", op)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.app.store.Operation(ctx, op)
+}
+
 // mostEvidence is how many bytes a picture, or all evidence in a recording, may have.
 const mostEvidence = 32 << 20
 
 // evidence writes what the desk that made a recording gives of it.
 func (m *membership) evidence(ctx context.Context, op human.OperationID, want library.Wanted, w io.Writer) error {
-	entries, err := m.app.store.Operation(ctx, op)
+	entries, err := m.operation(ctx, op)
 	if err != nil {
 		return err
 	}
@@ -164,6 +176,9 @@ func (m *membership) named(ctx context.Context, op human.OperationID, files []hu
 
 // fetch returns a file from the first desk that gives it.
 func (m *membership) fetch(ctx context.Context, entries []human.Entry, id human.AttachmentID) ([]byte, error) {
+	if _, err := m.operation(ctx, entries[0].ID); err != nil {
+		return nil, err
+	}
 	err := error(human.Errorf(human.NotFound, "no attachment %s", id))
 	for _, desk := range team.Holders(entries, id) {
 		var file bytes.Buffer
