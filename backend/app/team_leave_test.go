@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"deskbell/backend/human"
@@ -14,15 +13,10 @@ import (
 )
 
 // ask sends a request of the fixture's agent, and does not wait for the answer.
-func (d *fixture) ask(t testing.TB, words string) (op human.Operation) {
+func (d *fixture) ask(t *testing.T, words string, files ...human.AttachmentID) (op human.Operation) {
 	t.Helper()
-	d.agent(t).good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": words, "timeout": 0}, &op)
+	d.bot(t).good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": words, "timeout": 0, "attachments": files}, &op)
 	return op
-}
-
-func (d *fixture) agent(t testing.TB) *caller {
-	t.Helper()
-	return newCaller(t, d.url, strings.TrimPrefix(d.env[0], "DESKBELL_KEY="))
 }
 
 // answers answers a request at the fixture, as soon as that is there.
@@ -83,12 +77,6 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 	h, stopHub := startHub(t, t.TempDir(), "127.0.0.1:0", "127.0.0.1:0")
 	defer func() { stopHub() }()
 	ann, mei := joined(t, h, "Ann", team.OperatorRole), joined(t, h, "Mei", team.OperatorRole)
-	rejoins := func(link string) {
-		t.Helper()
-		run(t, mei.dir, nil, "join", link, "--code", mei.invite(t)).want(t, 0, "Start Deskbell again")
-		mei.again(t)
-		mei.team(t, online)
-	}
 	same := func(desks ...*fixture) {
 		t.Helper()
 		for _, d := range desks {
@@ -101,7 +89,8 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 	}
 
 	// Both have answered, and a request of Ann's agent is open. Mei has one, too: it keeps her, or is canceled.
-	m1, a1, a2 := mei.ask(t, "m1"), ann.ask(t, "a1"), ann.ask(t, "a2")
+	file, _ := ann.bot(t).attached(t, 100)
+	m1, a1, a2 := mei.ask(t, "m1"), ann.ask(t, "a1", file), ann.ask(t, "a2")
 	ann.answers(t, m1, "yes")
 	mei.answers(t, a1, "no")
 	mei.sees(t, m1, hasEnded)
@@ -147,11 +136,7 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 	ann.answers(t, a2, "without Mei")
 
 	// Back in the team, the desk has what was done meanwhile, and the team what was done here, once.
-	link, err := h.Office().Invite(t.Context(), "Mei", team.OperatorRole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rejoins(link)
+	mei.joins(t, h, "Mei", team.OperatorRole)
 	mei.sees(t, a2, hasEnded)
 	ann.sees(t, n2, hasEnded)
 	same(ann, mei)
@@ -169,16 +154,16 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 	other, stopOther := startHub(t, t.TempDir(), "127.0.0.1:0", "127.0.0.1:0")
 	defer func() { stopOther() }()
 	zoe := joined(t, other, "Zoe", team.OperatorRole)
-	if link, err = other.Office().Invite(t.Context(), "Mei", team.OperatorRole); err != nil {
-		t.Fatal(err)
-	}
-	rejoins(link)
+	mei.joins(t, other, "Mei", team.OperatorRole)
 	waitFor(t, "what is Mei's own", func() bool { return len(zoe.finds(t, "")) > 0 })
 	same(zoe, mei)
 	if found := zoe.finds(t, ""); !slices.Equal(found, []string{"n3"}) || mei.here(t) != zoe.here(t) {
 		t.Errorf("the other team has %v", found)
 	}
 	cannot(m1, "reply", map[string]any{"text": "a word"})
+	if status, data := mei.boss.bytes(t, file); status != 404 {
+		t.Errorf("a file of the first team: %d, %s", status, data)
+	}
 
 	// Without a connection it says what may be missing.
 	n4 := mei.ask(t, "n4")
@@ -194,7 +179,7 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 	}
 	mei.again(t)
 	mei.sees(t, n4, func(op human.Operation) bool { return op.State == human.Cancelled })
-	mei.agent(t).good(t, "POST", "/api/human/delivered", map[string]any{"operation_id": n4.ID}, nil) // its agent has read that
+	mei.bot(t).good(t, "POST", "/api/human/delivered", map[string]any{"operation_id": n4.ID}, nil) // its agent has read that
 	mei.answers(t, n5, "mine")
 }
 
@@ -224,7 +209,7 @@ func TestADeskWithoutCredentialsLeft(t *testing.T) {
 	if status, err := mei.boss.call("POST", "/api/human/complete", map[string]any{"operation_id": theirs.ID, "human_input": "x", "digest": theirs.Digest}, nil); status != 403 {
 		t.Errorf("answered for another desk: %d, %v", status, err)
 	}
-	if status, err := mei.agent(t).call("POST", "/api/team/leave", human.Leave{Cancel: true}, nil); status != 403 {
+	if status, err := mei.bot(t).call("POST", "/api/team/leave", human.Leave{Cancel: true}, nil); status != 403 {
 		t.Errorf("an agent has its desk leave: %d, %v", status, err)
 	}
 }
