@@ -162,7 +162,7 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 	if err = a.openStore(ctx); err != nil {
 		return nil, err
 	}
-	if err = a.openTeam(); err != nil {
+	if err = a.openTeam(ctx); err != nil {
 		return nil, err
 	}
 	if err = a.openQueue(ctx); err != nil {

@@ -24,28 +24,39 @@ type membership struct {
 
 	credentials hub.Credentials
 	journal     *team.Journal // nil: in no team
+	left        bool          // there is a team that this desk left
+
+	gone    context.Context // ends once this desk has left
+	leaves  context.CancelFunc
+	running sync.WaitGroup // the journal's Run
+	moving  sync.Mutex     // held while the desk joins or leaves
 
 	mu      sync.Mutex
-	joined  human.DeskState // since the start, to count from the next one
+	joined  human.DeskState // since the start, to count from the next one; or left
 	changed chan struct{}
 	before  map[string]map[string]int // how many requests each member answered lately, by project and name; replaced, never changed
 	said    chan struct{}             // closed and replaced when what the desk says of its member may be different
 }
 
 // openTeam puts the team's journal over the database, where this desk is in a team. Credentials that this Deskbell did not write count
-// for nothing: another program, such as an agent, could make this a desk of a team of its own, and answer itself there.
-func (a *App) openTeam() error {
+// for nothing: another program, such as an agent, could make this a desk of a team of its own, and answer itself there. Without
+// credentials the desk has left its team.
+func (a *App) openTeam(ctx context.Context) error {
 	a.team = &membership{app: a, changed: make(chan struct{}), said: make(chan struct{})}
+	a.team.gone, a.team.leaves = context.WithCancel(context.WithoutCancel(ctx))
 	c, err := hub.Load(a.Dir)
-	if human.KindOf(err) == human.NotFound {
-		return nil
-	}
 	if err == nil {
 		err = a.receipts().CheckSeal(teamSeal, c.Text(), c.Seal)
 	}
 	if err != nil {
-		a.log.Error("this desk is not connected to a team, because its credentials are not those that Deskbell wrote", "err", err)
-		return nil
+		if human.KindOf(err) != human.NotFound {
+			a.log.Error("this desk is not connected to a team, because its credentials are not those that Deskbell wrote", "err", err)
+		}
+		_, err = a.team.stand(ctx, "", "")
+		return err
+	}
+	if _, err := a.team.stand(ctx, c.Identity(), c.Desk); err != nil {
+		return err
 	}
 	a.team.credentials = c
 	a.Config.Config.OnUpdate(func() {
@@ -74,12 +85,26 @@ func (m *membership) jobs(jobs map[string]func(context.Context) error) {
 	if m.journal == nil {
 		return
 	}
-	jobs["team"] = m.journal.Run
+	m.running.Add(1)
+	jobs["team"] = m.untilLeft(func(ctx context.Context) error {
+		defer m.running.Done()
+		return m.journal.Run(ctx)
+	})
 	jobs["requests of the team"] = m.app.queue.Learn
-	jobs["rules of the team"] = m.keepRules
-	jobs["who answered before"] = m.countAnswers
-	jobs["who is asked"] = func(ctx context.Context) error {
+	jobs["rules of the team"] = m.untilLeft(m.keepRules)
+	jobs["who answered before"] = m.untilLeft(m.countAnswers)
+	jobs["who is asked"] = m.untilLeft(func(ctx context.Context) error {
 		return asking.Run(ctx, asking.Deps{Queue: m.app.queue, Team: m.members, Now: time.Now, Log: m.app.log})
+	})
+}
+
+// untilLeft is a job that also ends once this desk has left.
+func (m *membership) untilLeft(run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(m.gone, cancel)()
+		return run(ctx)
 	}
 }
 
@@ -92,7 +117,7 @@ func (m *membership) here() (team.Here, <-chan struct{}) {
 
 // give reads a file that another desk asks for.
 func (m *membership) give(ctx context.Context, asker string, r team.Reader, a team.Ask) (io.Reader, error) {
-	entries, err := m.app.store.Operation(ctx, a.Operation)
+	entries, err := m.operation(ctx, a.Operation)
 	if err == nil && a.Recording != nil {
 		return m.giveRecording(ctx, asker, r, a, entries)
 	}
@@ -114,6 +139,18 @@ func (m *membership) give(ctx context.Context, asker string, r team.Reader, a te
 	return &given, m.app.library.Give(ctx, a.Operation, want, &given)
 }
 
+// operation returns the entries of an operation; NotFound where it is of a team that this desk left: this one's desks have nothing of it, and get nothing.
+func (m *membership) operation(ctx context.Context, op human.OperationID) ([]human.Entry, error) {
+	at, err := m.app.store.Standing(ctx, op)
+	if err == nil && at.Elsewhere {
+		err = human.Errorf(human.NotFound, "operation %s is of a team that this desk left, and what is on other desks there cannot be fetched any more", op)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.app.store.Operation(ctx, op)
+}
+
 // mostEvidence is how many bytes a picture, or all evidence or all actions in a recording, may have.
 const mostEvidence = 32 << 20
 
@@ -132,7 +169,7 @@ func (m *membership) evidence(ctx context.Context, op human.OperationID, want li
 
 // holder is the other desk that made a recording of an operation.
 func (m *membership) holder(ctx context.Context, op human.OperationID, id human.RecordingID) (desk string, err error) {
-	entries, err := m.app.store.Operation(ctx, op)
+	entries, err := m.operation(ctx, op)
 	if err != nil {
 		return "", err
 	}
@@ -164,6 +201,9 @@ func (m *membership) deleteForAll(ctx context.Context, ids []human.OperationID) 
 
 // fetch returns a file from the first desk that gives it.
 func (m *membership) fetch(ctx context.Context, entries []human.Entry, id human.AttachmentID) ([]byte, error) {
+	if _, err := m.operation(ctx, entries[0].ID); err != nil {
+		return nil, err
+	}
 	err := error(human.Errorf(human.NotFound, "no attachment %s", id))
 	for _, desk := range team.Holders(entries, id) {
 		var file bytes.Buffer
@@ -211,7 +251,7 @@ func (m *membership) saveRules() error {
 	_, text, _ := m.journal.Directory().Rules()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.credentials.Rules == text {
+	if m.credentials.Rules == text || m.gone.Err() != nil {
 		return nil
 	}
 	c := m.credentials
@@ -278,7 +318,7 @@ const mostWaiting = 1000
 func (m *membership) State() (human.DeskState, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.journal == nil || m.joined.Restart {
+	if m.journal == nil || m.joined.Left {
 		return m.joined, m.changed
 	}
 	s, changed := m.journal.Status()
@@ -296,18 +336,22 @@ func (m *membership) State() (human.DeskState, <-chan struct{}) {
 
 // Check implements api.Team.
 func (m *membership) Check(ctx context.Context) (human.TeamCheck, error) {
-	if m.journal == nil {
-		return human.TeamCheck{}, human.Errorf(human.NotFound, "this desk is in no team")
+	if m.journal == nil || m.gone.Err() != nil {
+		here, err := team.Copy(ctx, m.app.store)
+		return human.TeamCheck{Here: here}, err
 	}
 	return m.journal.Check(ctx)
 }
 
 // Join implements api.Team.
 func (m *membership) Join(ctx context.Context, by human.Actor, link string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.journal != nil || m.joined.Restart {
-		return human.Errorf(human.Conflict, "this desk is in the team %s; it can be in one only", m.credentials.Team)
+	m.moving.Lock()
+	defer m.moving.Unlock()
+	switch now, _ := m.State(); {
+	case now.Left:
+		return errRestart(now.Team)
+	case now.Team != "":
+		return human.Errorf(human.Conflict, "this desk is in the team %s; it can be in one only", now.Team)
 	}
 	c, err := hub.Join(ctx, link, "")
 	if err != nil {
@@ -318,9 +362,19 @@ func (m *membership) Join(ctx context.Context, by human.Actor, link string) erro
 		return err
 	}
 	m.app.log.Info("this desk joined a team, from the next start on", "team", c.Team, "member", c.Member, "by", by.Name)
-	m.credentials = c
-	m.joined = human.DeskState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Restart: true}
+	m.changes(human.DeskState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Restart: true})
+	return nil
+}
+
+// changes notes how the desk stands until the next start.
+func (m *membership) changes(now human.DeskState) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.joined = now
 	close(m.changed)
 	m.changed = make(chan struct{})
-	return nil
+}
+
+func errRestart(name string) error {
+	return human.Errorf(human.Conflict, "this desk left the team %s; start Deskbell again first", name)
 }

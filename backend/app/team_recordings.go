@@ -41,6 +41,9 @@ func (m *membership) giveRecording(ctx context.Context, asker string, r team.Rea
 	if want.Recording != ask.Recording {
 		return nil, human.Errorf(human.Denied, "operation %s asked for another recording", op.ID)
 	}
+	if _, err := m.operation(ctx, ask.Operation); err != nil {
+		return nil, err
+	}
 	var given bytes.Buffer
 	return &given, m.app.library.GiveRecording(ctx, ask.Operation, want, &given)
 }

@@ -66,7 +66,7 @@ func (a *App) telemetry() map[string]func(context.Context) error {
 
 // journal is the team's, or without a team the store's, with its appends measured where there are metrics.
 func (a *App) journal() queue.Journal {
-	var j queue.Journal = a.store
+	j := a.team.alone()
 	if a.team.journal != nil {
 		j = a.team.journal
 	}

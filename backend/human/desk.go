@@ -9,6 +9,7 @@ type DeskState struct {
 	Desk    string    `json:"desk,omitempty" doc:"The desk's name in the team."`
 	Role    string    `json:"role,omitempty" enum:"agent,operator,lead,auditor"`
 	Restart bool      `json:"restart,omitempty" doc:"It was joined since Deskbell started, and counts from the next start."`
+	Left    bool      `json:"left,omitempty" doc:"It was left since Deskbell started; Deskbell has to be started again."`
 	Online  bool      `json:"online" doc:"Connected to the team, and nothing waits here."`
 	Since   time.Time `json:"since,omitzero" doc:"Since when it is online, or is not."`
 	Problem string    `json:"problem,omitempty" doc:"Why it is not online."`
@@ -31,6 +32,20 @@ type TeamCopy struct {
 	Operations int    `json:"operations"`
 	Events     int    `json:"events"`
 	Hash       string `json:"hash" doc:"SHA-256 over the id, version and content of each event, the same on all desks that have the same."`
+}
+
+// A Leave says how a desk leaves its team.
+type Leave struct {
+	Offline bool `json:"offline,omitempty" doc:"Also while it is not connected: then it may lack changes of others, and the team changes of this desk."`
+	Cancel  bool `json:"cancel,omitempty" doc:"Cancel the open requests of its agents first. Without it, they are an error."`
+}
+
+// A LeftTeam says what a desk has of the team that it left.
+type LeftTeam struct {
+	State    DeskState `json:"state" doc:"How the desk stands now."`
+	Before   TeamCheck `json:"before" doc:"How its copy compared with the team's journal before; offline, only what it had."`
+	After    TeamCopy  `json:"after" doc:"What it has now; the same as before, unless offline requests were canceled."`
+	Canceled int       `json:"canceled" doc:"How many requests of its agents were canceled."`
 }
 
 // TeamRules say who is asked, and where two people approve.

@@ -203,3 +203,36 @@ test('whoever is asked sees who else is, and the inbox shows what is theirs', as
     await hub.end();
   }
 });
+
+test('a desk leaves its team in the settings, and says what it keeps', async ({ app, page }) => {
+  const hub = await Hub.start('Blue');
+  try {
+    await hub.join(app.server, 'Ann', 'operator');
+    const bot = await (await app.server.agent('release-bot')).ring({ action_type: 'feedback', description: 'Which region?' });
+    await app.open('settings');
+    const team = page.getByRole('region', { name: 'Team' }).last(); // the first has settings
+    await team.scrollIntoViewIfNeeded();
+    await expect(team).toContainText('Connected since');
+    await team.getByRole('button', { name: 'Leave the team…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Leave the team Blue?' });
+    await expect(dialog).toContainText("Open requests of this desk's agents are canceled");
+    await expect(dialog).not.toContainText("isn't connected");
+    await accessibleInBothThemes(page);
+    await fits(page, '[role=dialog] button');
+    await dialog.getByRole('button', { name: 'Leave', exact: true }).click();
+    await expect(team).toContainText('Left. Start Deskbell again.');
+    await expect(team.getByRole('status')).toContainText(/Requests kept here: 1\. Events: \d+\. Hash: [0-9a-f]{64}/);
+    await expect(team.getByRole('button', { name: 'Leave the team…' })).toBeHidden();
+    await expect(page.getByRole('link', { name: 'Team' })).toBeHidden();
+    await (await app.server.agent('release-bot')).until(bot.operation_id, (op) => op.state === 'cancelled');
+
+    await page.goto('about:blank');
+    await app.server.stop();
+    await app.server.again();
+    await app.open('settings');
+    await team.scrollIntoViewIfNeeded();
+    await expect(team.getByRole('textbox', { name: 'Link to join a team' })).toBeVisible();
+  } finally {
+    await hub.end();
+  }
+});

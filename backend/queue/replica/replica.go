@@ -24,10 +24,16 @@ type Standing struct {
 	Place   uint64 // of its last message in the shared journal; 0: none is there, or none any more
 	Shared  uint64 // how many of its versions are in the shared journal, as far as this desk knows
 	InDoubt bool   // some of those that are not were sent, and no answer came: they may be there
+
+	Elsewhere bool // the shared journal that has it is that of a team which this desk left
+	Earlier   bool // it was there before this desk left, and came back under another name
 }
 
 // Waits says whether some of its events are stored here only.
 func (s Standing) Waits() bool { return s.Shared < s.Version }
+
+// Kept says whether it stays as it is once this desk has left: the team has it, or may have it.
+func (s Standing) Kept() bool { return s.Shared > 0 || s.InDoubt }
 
 // A Result says what became of a message.
 type Result struct {
@@ -70,6 +76,39 @@ type Storage interface {
 	// that all snapshots up to revision are here; 0 leaves the latter as it is.
 	Folded(ctx context.Context, upTo map[human.OperationID]uint64, revision uint64) error
 
-	// Share has all operations that are here, and not in the shared journal, wait; only once. It returns how many those are.
+	// Share has the operations of this desk that are in no shared journal wait; once each time that this desk joins. It returns how many those are.
 	Share(ctx context.Context) (int, error)
+
+	// Copied has the operations that are in shared journals: true for that of the team which this desk is in or, in none, left last, in which it
+	// has the name desk.
+	Copied(ctx context.Context) (ops map[human.OperationID]bool, desk string, err error)
+
+	// NoteRead notes that an operation's agent has read its end, where no event may say so.
+	NoteRead(ctx context.Context, id human.OperationID) error
+}
+
+// Left is the journal of a desk that left its team: what the team has does not change here.
+type Left struct{ Storage }
+
+var _ queue.Journal = Left{}
+
+// Append implements queue.Journal.
+func (l Left) Append(ctx context.Context, id human.OperationID, expected uint64, events ...human.Event) (uint64, error) {
+	at, err := l.Standing(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	if at.Kept() {
+		return 0, Keep(ctx, l.Storage, id, events)
+	}
+	return l.Storage.Append(ctx, id, expected, events...)
+}
+
+// Keep is what becomes of events of an operation that stays as the team has it: a Denied error says so. Only that the agent has read its
+// end is noted, so that it does not get it again.
+func Keep(ctx context.Context, s Storage, id human.OperationID, events []human.Event) error {
+	if len(events) == 1 && events[0].Type == human.Delivered {
+		return s.NoteRead(ctx, id)
+	}
+	return human.Errorf(human.Denied, "operation %s is from before this desk left its team, and stays as the team has it: the team would not hear of a change here", id)
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	codes "modernc.org/sqlite/lib"
+
 	"deskbell/backend/human"
 	"deskbell/backend/queue/receipt"
 )
@@ -33,7 +35,7 @@ func Inspect(ctx context.Context, dir string) (Report, error) {
 		return r, err
 	}
 	err = p.inspect(ctx, &r, head, hasHead, len(steps))
-	if err = errors.Join(err, p.closeFiles()); damage(err) {
+	if err = errors.Join(err, p.closeFiles()); damage(err) || code(err) == codes.SQLITE_ERROR { // the latter where a name in its schema is another one
 		r.found(human.Sayf("SQLite says: %s", sqliteSays(err)))
 		err = nil
 	}

@@ -173,6 +173,9 @@ func (w *writer) rebuild(ctx context.Context) error {
 	if err := w.writeFacts(ctx); err != nil {
 		return err
 	}
+	if _, err := w.conn.ExecContext(ctx, closeLeft); err != nil {
+		return err
+	}
 	_, err = w.conn.ExecContext(ctx, `UPDATE projected SET without_facts = 0, (seq, indexed) = (SELECT coalesce(max(seq), 0), coalesce(max(seq), 0) FROM journal), rules = ?`, projectionRules)
 	return err
 }

@@ -477,7 +477,13 @@ func (r *repairer) fill(ctx context.Context, w *writer) error {
 	if err := r.leaveOut(ctx, w); err != nil {
 		return err
 	}
-	for _, name := range append(otherTables[:len(otherTables):len(otherTables)], "receipts") {
+	names := append(otherTables[:len(otherTables):len(otherTables)], "receipts")
+	if r.image != nil {
+		if _, err := r.image.ExecContext(ctx, `SELECT left_at FROM team LIMIT 0`); err == nil { // else it is older
+			names = append(names, "team", "team_operations")
+		}
+	}
+	for _, name := range names {
 		if r.noTables = r.image == nil; r.noTables {
 			r.Tables[name] = Copied{Missing: true}
 		} else if err := r.copyTable(ctx, w, name); err != nil {
@@ -492,6 +498,8 @@ func (r *repairer) fill(ctx context.Context, w *writer) error {
 	}
 	for _, statement := range []string{
 		`DELETE FROM outbox WHERE operation_id NOT IN (SELECT operation_id FROM journal)`,
+		`DELETE FROM team_operations WHERE team IN (SELECT id FROM team WHERE left_at = 0)`, // the journal of the team that it is in is read again
+		`DELETE FROM team WHERE left_at = 0`,
 		`UPDATE outbox_read SET seq = min(seq, (SELECT coalesce(max(seq), 0) FROM journal))`,
 	} {
 		if _, err := w.conn.ExecContext(ctx, statement); err != nil {

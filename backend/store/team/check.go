@@ -68,28 +68,60 @@ func (j *Journal) Check(ctx context.Context) (human.TeamCheck, error) {
 	if !online {
 		return human.TeamCheck{}, human.Errorf(human.Unavailable, "this desk is not connected to its team, so nothing can be compared; try again once it is")
 	}
-	mine := map[human.OperationID]*copied{}
-	for entry, err := range j.Read(ctx, 0) {
-		if err != nil {
-			return human.TeamCheck{}, err
-		}
-		if entry.Event.Type == human.Erased { // it was deleted here
-			delete(mine, entry.ID)
-			continue
-		}
-		member, err := MemberOf(cmp.Or(entry.Event.Desk, j.o.Desk))
-		if err == nil {
-			err = of(mine, entry.ID).add(entry.ID, member, entry.Event, unlike(entry.Event))
-		}
-		if err != nil {
-			return human.TeamCheck{}, err
-		}
+	shared, _, err := j.Copied(ctx)
+	if err != nil {
+		return human.TeamCheck{}, err
+	}
+	mine, err := here(ctx, j.Storage, j.o.Desk, func(id human.OperationID) bool {
+		is, known := shared[id]
+		return is || !known
+	})
+	if err != nil {
+		return human.TeamCheck{}, err
 	}
 	theirs, err := j.published(ctx, js, place, mine)
 	if err != nil {
 		return human.TeamCheck{}, err
 	}
 	return compare(theirs, mine), nil
+}
+
+// Copy counts what this desk has of the team that it is in or, in none, left last.
+func Copy(ctx context.Context, storage replica.Storage) (human.TeamCopy, error) {
+	shared, desk, err := storage.Copied(ctx)
+	if err != nil {
+		return human.TeamCopy{}, err
+	}
+	if desk == "" {
+		return human.TeamCopy{}, human.Errorf(human.NotFound, "this desk is in no team, and was in none")
+	}
+	mine, err := here(ctx, storage, desk, func(id human.OperationID) bool { return shared[id] })
+	return totals(mine), err
+}
+
+// here is what a desk has of those operations that select says.
+func here(ctx context.Context, storage replica.Storage, desk string, selected func(human.OperationID) bool) (map[human.OperationID]*copied, error) {
+	mine := map[human.OperationID]*copied{}
+	for entry, err := range storage.Read(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if !selected(entry.ID) {
+			continue
+		}
+		if entry.Event.Type == human.Erased { // it was deleted here
+			delete(mine, entry.ID)
+			continue
+		}
+		member, err := MemberOf(cmp.Or(entry.Event.Desk, desk))
+		if err == nil {
+			err = of(mine, entry.ID).add(entry.ID, member, entry.Event, unlike(entry.Event))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return mine, nil
 }
 
 func of(all map[human.OperationID]*copied, id human.OperationID) *copied {

@@ -81,16 +81,18 @@ func (j *Journal) keepDeleting(ctx context.Context) {
 	if j.o.Delete == nil {
 		return
 	}
-	gone := map[human.OperationID]bool{}
+	gone := map[human.OperationID]bool{} // in this session
 	for {
 		again := time.NewTimer(againAfter)
 		by := map[string][]human.OperationID{}
+		left := false
 		for id, member := range j.deletions.all() {
-			if !gone[id] {
+			at, err := j.Standing(ctx, id)
+			left = left || err != nil
+			if err == nil && !gone[id] && !at.Elsewhere && at.Shared > 0 { // a lead decides on what is the team's only
 				by[member] = append(by[member], id)
 			}
 		}
-		left := false
 		for member, ids := range by {
 			for some := range slices.Chunk(slices.Sorted(slices.Values(ids)), atOnce) {
 				err := j.o.Delete(ctx, human.Actor{Role: human.Operator, Name: member}, some)
@@ -128,6 +130,8 @@ func (j *Journal) DeleteForAll(ctx context.Context, ids []human.OperationID) err
 		switch at, err := j.Standing(ctx, id); {
 		case err != nil:
 			return err
+		case at.Elsewhere:
+			return human.Errorf(human.Denied, "operation %s is of a team that this desk left; delete it on this desk", id)
 		case at.Waits():
 			return human.Errorf(human.Unavailable, "operation %s is not in the team's journal yet; try again once this desk is connected", id)
 		}

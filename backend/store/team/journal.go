@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,6 +75,9 @@ type Journal struct {
 	taken   uint64                         // how many messages the session has stored
 	awaited map[string]chan replica.Result // what becomes of messages of this desk that are on their way; each has room for one
 	failed  chan error                     // has room for one: why the session has to begin again
+	left    bool                           // nothing is published any more, see Leave
+
+	taking sync.Mutex // held while messages are stored here
 }
 
 var _ queue.Journal = (*Journal)(nil)
@@ -164,6 +168,10 @@ func (j *Journal) Append(ctx context.Context, id human.OperationID, expected uin
 		return seq, err
 	}
 	message, result := j.await()
+	if message == "" {
+		_, seq, _, err = j.appendHere(ctx, id, expected, events)
+		return seq, err
+	}
 	defer j.forget(message)
 	_, err = j.publish(ctx, message, id, class, at, events)
 	if err == nil {
@@ -206,20 +214,31 @@ func (j *Journal) appendHere(ctx context.Context, id human.OperationID, expected
 	switch {
 	case at.Version != expected:
 		return at, 0, false, conflict(id, at.Version, expected)
+	case at.Elsewhere, at.Earlier && !slices.ContainsFunc(events, ofOperator):
+		return at, 0, true, replica.Keep(ctx, j.Storage, id, events)
+	case j.left && at.Kept():
+		return at, 0, true, replica.Keep(ctx, j.Storage, id, events)
 	case at.InDoubt, at.Shared > 0 && (at.Waits() || !j.status.Online):
 		return at, 0, true, (&lostError{errors.New(cmp.Or(j.status.Problem, "it catches up with its team")), false}).unavailable(id)
-	case at.Waits(), !j.status.Online:
+	case at.Waits(), !j.status.Online, j.left:
 		seq, err = j.AppendWaiting(ctx, id, at.Version, false, events...)
 		return at, seq, true, err
 	}
 	return at, 0, false, nil
 }
 
-// await names a message that is to be published; the channel has what became of it here, once it has come back.
+// ofOperator says whether an operator caused an event: every desk of theirs may say so.
+func ofOperator(e human.Event) bool { return e.By.Role == human.Operator }
+
+// await names a message that is to be published; the channel has what became of it here, once it has come back. The name is empty where this
+// desk has left meanwhile.
 func (j *Journal) await() (message string, result chan replica.Result) {
-	message, result = crand.Text(), make(chan replica.Result, 1)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.left {
+		return "", nil
+	}
+	message, result = crand.Text(), make(chan replica.Result, 1)
 	j.awaited[message] = result
 	return message, result
 }
@@ -228,6 +247,57 @@ func (j *Journal) forget(message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.awaited, message)
+	if j.left {
+		close(j.changed)
+		j.changed = make(chan struct{})
+	}
+}
+
+// Leave ends the desk's part in its team. First everything that is on its way comes to rest: nothing is published from then on, and nothing is stored that
+// others publish. Then last is called, with how this desk's copy compares with the team's journal. After an error of it the desk stays in the team;
+// otherwise it has left, and Run is to be ended before last returns. Where the desk is offline, an Unavailable error says so; with
+// offline it leaves anyway, and Team of what was compared is empty. Leave reads the team's whole journal.
+func (j *Journal) Leave(ctx context.Context, offline bool, last func(human.TeamCheck) error) (err error) {
+	j.mu.Lock()
+	online := j.status.Online
+	j.left = online || offline
+	j.mu.Unlock()
+	if !online && !offline {
+		return human.Errorf(human.Unavailable, "this desk is not connected to its team, so it may lack changes of others, and the team changes of this desk; leave once it is connected, or say that it is to leave offline (`deskbell team leave --offline`)")
+	}
+	defer func() {
+		if err != nil {
+			j.mu.Lock()
+			j.left = false
+			j.mu.Unlock()
+			j.fail(errors.New("it stays in the team")) // the next session sends what was done here meanwhile
+		}
+	}()
+	for {
+		j.mu.RLock()
+		sent, changed := len(j.awaited), j.changed
+		j.mu.RUnlock()
+		if sent == 0 {
+			break
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	j.taking.Lock()
+	defer j.taking.Unlock()
+	var found human.TeamCheck
+	if online {
+		found, err = j.Check(ctx)
+	} else {
+		found.Here, err = Copy(ctx, j.Storage)
+	}
+	if err != nil {
+		return err
+	}
+	return last(found)
 }
 
 // outcome is what an append returns whose message came back: all desks store the team's journal in its order, so what is not stored

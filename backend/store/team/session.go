@@ -281,10 +281,7 @@ func (j *Journal) take(ctx context.Context, js jetstream.JetStream, arriving <-c
 			}
 			messages = append(messages, got)
 		}
-		stored, err := j.Deliver(ctx, messages, place)
-		if err == nil {
-			err = j.fillGaps(ctx, js, messages, stored)
-		}
+		stored, err := j.store(ctx, js, messages, place)
 		if err != nil {
 			return err
 		}
@@ -312,6 +309,20 @@ func (j *Journal) take(ctx context.Context, js jetstream.JetStream, arriving <-c
 		j.mu.Unlock()
 	}
 	return nil
+}
+
+// store stores messages here, where this desk has not left meanwhile.
+func (j *Journal) store(ctx context.Context, js jetstream.JetStream, messages []replica.Message, place uint64) ([]replica.Result, error) {
+	j.taking.Lock()
+	defer j.taking.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	stored, err := j.Deliver(ctx, messages, place)
+	if err == nil {
+		err = j.fillGaps(ctx, js, messages, stored)
+	}
+	return stored, err
 }
 
 // fillGaps stores messages again that came before what they follow, and corrects what became of them.

@@ -93,6 +93,10 @@ func (noTeam) Join(context.Context, human.Actor, string) error {
 	return human.Errorf(human.Invalid, "the link is not whole; copy it again")
 }
 
+func (noTeam) Leave(context.Context, human.Actor, human.Leave) (human.LeftTeam, error) {
+	return human.LeftTeam{}, human.Errorf(human.Conflict, "this desk is in no team; join one first")
+}
+
 func (noTeam) Board(context.Context, human.Actor, time.Time) (board.TeamBoard, error) {
 	return board.TeamBoard{}, human.Errorf(human.NotFound, "this desk is in no team")
 }
@@ -106,7 +110,7 @@ func (noTeam) Remove(context.Context, human.Actor, string) (human.TeamRemoval, e
 }
 
 func (noTeam) Members(context.Context) (human.TeamMembers, error) { return human.TeamMembers{}, nil }
-func (noTeam) Asking(human.Operation, time.Time) *asking.Asking { return nil }
+func (noTeam) Asking(human.Operation, time.Time) *asking.Asking   { return nil }
 
 func (noTeam) Rules() (human.TeamRules, error) { return human.TeamRules{}, nil }
 
@@ -215,6 +219,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/team/board", nil, nil, 401, 403, 403, 404},
 		{"GET /api/team/check", nil, nil, 401, 403, 403, 404},
 		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 422},
+		{"POST /api/team/leave", nil, text(`{}`), 401, 403, 403, 409},
 		{"GET /api/team/rules", nil, nil, 401, 403, 403, 200},
 		{"PUT /api/team/rules", nil, text(`{"text":"[[rool]]","revision":0}`), 401, 403, 403, 422},
 		{"GET /api/team/members", nil, nil, 401, 403, 403, 200},

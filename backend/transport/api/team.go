@@ -17,10 +17,12 @@ type Team interface {
 	TeamOffice
 	// State is how the desk stands now; changed is closed when that is different.
 	State() (now human.DeskState, changed <-chan struct{})
-	// Check compares what this desk has with the team's journal.
+	// Check compares what this desk has with the team's journal; in no team it counts what this desk has of the one that it left.
 	Check(ctx context.Context) (human.TeamCheck, error)
 	// Join makes this a desk of the team that a link is for, from the next start on.
 	Join(ctx context.Context, by human.Actor, link string) error
+	// Leave ends that, at once, and says what this desk keeps; everything else counts from the next start on.
+	Leave(ctx context.Context, by human.Actor, how human.Leave) (human.LeftTeam, error)
 	// Board is how the team and its queue stand at a time, whose location says when days and weeks begin; NotFound in no team.
 	Board(ctx context.Context, by human.Actor, at time.Time) (board.TeamBoard, error)
 	// Asking is how the asking for a request stands at a time; nil where that is not known.
@@ -95,6 +97,11 @@ func (s *Server) team(c catalogue) {
 				return nil, human.BadField("link", "is missing")
 			}
 			return state(s.deps.Team.Join(ctx, x.by, in.JSON.Link))
+		})
+	add(c, route{http.MethodPost, "/api/team/leave", "leaveTeam", "Leave the team; what this desk has of it stays here, and can be read", operators, 0},
+		func(ctx context.Context, x *exchange, in *payload[human.Leave]) (*answer[*human.LeftTeam], error) {
+			done, err := s.deps.Team.Leave(ctx, x.by, in.JSON)
+			return ok(&done, err)
 		})
 	rules := func(err error) (*answer[*human.TeamRules], error) {
 		now, none := s.deps.Team.Rules()

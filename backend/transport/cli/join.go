@@ -54,7 +54,7 @@ func (s *shell) teamCommand() *cobra.Command {
 		}),
 	}
 	c.AddCommand(s.teamCheckCommand(), s.teamMemberCommand(), s.teamRulesCommand())
-	c.AddCommand(s.teamInviteCommand(), s.teamMembersCommand(), s.teamRemoveCommand())
+	c.AddCommand(s.teamInviteCommand(), s.teamMembersCommand(), s.teamRemoveCommand(), s.teamLeaveCommand())
 	return s.operatorFlags(c, "print it as one line of JSON")
 }
 
@@ -62,25 +62,20 @@ func (s *shell) teamCheckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "check", Short: "Compare this desk's copy with the team's journal", Args: cobra.NoArgs,
 		Long: "Compare this desk's copy with the team's journal, by counts and by a hash over the id, version and content of each event. Desks that have\n" +
-			"the same print the same hash. It reads the whole journal, and exits with 1 if something differs.",
+			"the same print the same hash. It reads the whole journal, and exits with 1 if something differs. After this desk left its team it says what\n" +
+			"it still has.",
 		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
 			found, err := operator.CheckTeam(ctx)
 			if err != nil {
 				return err
 			}
-			if !found.Same {
+			if !found.Same && found.Team.Hash != "" {
 				s.code = 1
 			}
 			if s.json {
 				return s.printJSON(found)
 			}
-			for _, of := range []struct {
-				where string
-				human.TeamCopy
-			}{{"Here", found.Here}, {"Team", found.Team}} {
-				c := of.TeamCopy
-				s.printf("%s  %s, %s, hash %s\n", of.where, counted(c.Operations, "request", "requests"), counted(c.Events, "event", "events"), c.Hash)
-			}
+			s.printCopies("Here", found)
 			for _, of := range []struct {
 				what string
 				ids  []human.OperationID
@@ -93,6 +88,50 @@ func (s *shell) teamCheckCommand() *cobra.Command {
 		}),
 	}
 	return s.operatorFlags(c, "print what was found as one line of JSON")
+}
+
+// printCopies prints what this desk has, and what the team's journal has, where it was read.
+func (s *shell) printCopies(here string, found human.TeamCheck) {
+	s.printCopy(here, found.Here)
+	if found.Team.Hash != "" {
+		s.printCopy("Team", found.Team)
+	}
+}
+
+func (s *shell) printCopy(where string, c human.TeamCopy) {
+	s.printf("%s  %s, %s, hash %s\n", where, counted(c.Operations, "request", "requests"), counted(c.Events, "event", "events"), c.Hash)
+}
+
+func (s *shell) teamLeaveCommand() *cobra.Command {
+	var how human.Leave
+	c := &cobra.Command{
+		Use: "leave", Short: "Leave the team", Args: cobra.NoArgs,
+		Long: "Leave the team. This desk deletes its credentials, and keeps what it has of the team's requests and history, to be read. It prints how many requests and\n" +
+			"events those are, with their hash, before and after. Start Deskbell again afterwards. A lead's `deskbell hub remove` ends the access for good.",
+	}
+	c.Flags().BoolVar(&how.Offline, "offline", false, "also while this desk is not connected: then it may lack changes of others, and the team changes of this desk")
+	c.Flags().BoolVar(&how.Cancel, "cancel-open", false, "cancel the open requests of this desk's agents first")
+	c.RunE = s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+		done, err := operator.LeaveTeam(ctx, how)
+		if err != nil {
+			return err
+		}
+		if s.json {
+			return s.printJSON(done)
+		}
+		if done.State.Team == "" {
+			s.note("This desk is in no team, as if it had not joined.")
+			return nil
+		}
+		s.printCopies("Before", done.Before)
+		s.printCopy("After", done.After)
+		if done.Canceled > 0 {
+			s.printf("Canceled  %s of this desk's agents\n", counted(done.Canceled, "request", "requests"))
+		}
+		s.printf("This desk left the team %s. Start Deskbell again. To end its access at the hub, remove %s there: deskbell hub remove\n", visible(done.State.Team), visible(done.State.Member))
+		return nil
+	})
+	return s.operatorFlags(c, "print what this desk keeps as one line of JSON")
 }
 
 func (s *shell) teamMemberCommand() *cobra.Command {
@@ -192,6 +231,8 @@ func teamLine(t human.DeskState, now time.Time) string {
 	switch {
 	case t.Team == "":
 		return "This desk is in no team."
+	case t.Left:
+		return "This desk left the team " + visible(t.Team) + ". Start Deskbell again."
 	case t.Restart:
 		return who + ", once Deskbell is started again"
 	case t.Online:

@@ -41,6 +41,7 @@ type Client struct {
 // callTime bounds a call, besides what a wait was given. MaxWait is the longest one wait may take.
 const (
 	callTime = 30 * time.Second
+	teamTime = 30 * time.Minute // for what reads a team's whole journal
 	MaxWait  = 60 * time.Second
 	maxBytes = 64 << 20 // of an answer or a message
 )
@@ -434,6 +435,14 @@ func (c *Client) JoinTeam(ctx context.Context, link string) (state human.DeskSta
 	return state, err
 }
 
+// LeaveTeam ends that. It may take minutes.
+func (c *Client) LeaveTeam(ctx context.Context, how human.Leave) (done human.LeftTeam, err error) {
+	ctx, cancel := context.WithTimeout(ctx, teamTime)
+	defer cancel()
+	_, err = c.call(ctx, http.MethodPost, "/api/team/leave", how, &done)
+	return done, err
+}
+
 // Team is how the server's desk stands with its team.
 func (c *Client) Team(ctx context.Context) (state human.DeskState, err error) {
 	_, err = c.call(ctx, http.MethodGet, "/api/team", nil, &state)
@@ -442,6 +451,8 @@ func (c *Client) Team(ctx context.Context) (state human.DeskState, err error) {
 
 // CheckTeam compares what the server's desk has with its team's journal.
 func (c *Client) CheckTeam(ctx context.Context) (found human.TeamCheck, err error) {
+	ctx, cancel := context.WithTimeout(ctx, teamTime)
+	defer cancel()
 	_, err = c.call(ctx, http.MethodGet, "/api/team/check", nil, &found)
 	return found, err
 }

@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanOutcome } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, RecordingHolder, MemberChange, TeamBoard, TeamInvitation, TeamMembers, TeamRules, TimelineEvent, Verification, View,
+  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, LeftTeam, RecordingHolder, MemberChange, TeamBoard, TeamInvitation, TeamMembers, TeamRules, TimelineEvent, Verification, View,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -437,6 +437,11 @@ export class Api {
   /** Makes this a desk of the team that a one-time link is for, from the next start on. */
   joinTeam(link: string): Promise<DeskState> {
     return this.#post('/api/team/join', { link });
+  }
+
+  /** Ends that. Offline says that this desk leaves although it is not connected. */
+  leaveTeam(offline: boolean): Promise<LeftTeam> {
+    return this.#post('/api/team/leave', { offline, cancel: true });
   }
 
   async summarizers(): Promise<Summarizers> {

@@ -3117,6 +3117,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team/leave": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave the team; what this desk has of it stays here, and can be read
+         * @description For: operator.
+         */
+        post: operations["leaveTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/team/members": {
         parameters: {
             query?: never;
@@ -4715,6 +4735,8 @@ export interface components {
             behind?: number;
             /** @description The desk's name in the team. */
             desk?: string;
+            /** @description It was left since Deskbell started; Deskbell has to be started again. */
+            left?: boolean;
             /** @description Whose desk it is. */
             member?: string;
             /** @description Connected to the team, and nothing waits here. */
@@ -5826,6 +5848,12 @@ export interface components {
                 [key: string]: string;
             };
         };
+        Leave: {
+            /** @description Cancel the open requests of its agents first. Without it, they are an error. */
+            cancel?: boolean;
+            /** @description Also while it is not connected: then it may lack changes of others, and the team changes of this desk. */
+            offline?: boolean;
+        };
         Leaving: {
             /** @description Of a permission: the arguments that the call may run with in place of its own. */
             args?: {
@@ -5904,6 +5932,19 @@ export interface components {
              * @description Of the operation, once it was held.
              */
             version: number;
+        };
+        LeftTeam: {
+            /** @description What it has now; the same as before, unless offline requests were canceled. */
+            after: components["schemas"]["TeamCopy"];
+            /** @description How its copy compared with the team's journal before; offline, only what it had. */
+            before: components["schemas"]["TeamCheck"];
+            /**
+             * Format: int64
+             * @description How many requests of its agents were canceled.
+             */
+            canceled: number;
+            /** @description How the desk stands now. */
+            state: components["schemas"]["DeskState"];
         };
         Limits: {
             /**
@@ -14596,6 +14637,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeskState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    leaveTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Leave"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeftTeam"];
                 };
             };
             /** @description An error; nothing was changed. */

@@ -25,6 +25,7 @@ export type Archive = Schemas['Archive'];
 export type ArchiveState = Schemas['ArchiveState'];
 export type DataState = Schemas['DataState'];
 export type DeskState = Schemas['DeskState'];
+export type LeftTeam = Schemas['LeftTeam'];
 export type TeamBoard = Schemas['TeamBoard'];
 export type Hours = Schemas['Hours'];
 export type MemberChange = Schemas['MemberChange'];

@@ -63,7 +63,7 @@ export class AppState {
   /** How this desk stands with its team; undefined until the server says it. */
   team = $state.raw<DeskState>();
   /** The operator, where this desk is in a team; else ''. */
-  readonly member = $derived.by<string>(() => (this.team?.team && !this.team.restart ? this.operator : ''));
+  readonly member = $derived.by<string>(() => (this.team?.team && !this.team.restart && !this.team.left ? this.operator : ''));
   #drafts = new Map<string, Draft>();
   #findings = new Map<string, Findings>();
   #live: LiveChannel;

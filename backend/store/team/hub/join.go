@@ -3,9 +3,11 @@ package hub
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -196,6 +198,28 @@ func (c Credentials) Save(dir string) error {
 		return human.Wrap(human.Internal, err, "the desk's credentials cannot be written")
 	}
 	return nil
+}
+
+// Remove deletes what Save kept, and what one that was killed left. It blocks until that is on the disk.
+func Remove(dir string) error {
+	file := filepath.Join(dir, credentialsFile)
+	err := disk.Tidy(file)
+	if err == nil {
+		err = os.Remove(file)
+	}
+	if err == nil {
+		err = disk.SyncFolder(dir)
+	}
+	if err != nil {
+		return human.Wrap(human.Internal, err, "the desk's credentials cannot be deleted")
+	}
+	return nil
+}
+
+// Identity is what no other team has.
+func (c Credentials) Identity() string {
+	sum := sha256.Sum256([]byte(c.CA))
+	return hex.EncodeToString(sum[:])
 }
 
 // Load reads what Save kept; NotFound where the desk is in no team.
