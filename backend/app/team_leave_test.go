@@ -8,8 +8,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"deskbell/backend/human"
 	"deskbell/backend/store/team"
+	"deskbell/backend/store/team/hub"
 )
 
 // ask sends a request of the fixture's agent, and does not wait for the answer.
@@ -150,10 +153,11 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 	// Another team gets what no other desk of the first had.
 	mei.leaves(t)
 	mei.again(t)
-	mei.answers(t, mei.ask(t, "n3"), "alone again")
+	n3 := mei.ask(t, "n3")
+	mei.answers(t, n3, "alone again")
 	other, stopOther := startHub(t, t.TempDir(), "127.0.0.1:0", "127.0.0.1:0")
 	defer func() { stopOther() }()
-	zoe := joined(t, other, "Zoe", team.OperatorRole)
+	zoe := joined(t, other, "Zoe", team.LeadRole)
 	mei.joins(t, other, "Mei", team.OperatorRole)
 	waitFor(t, "what is Mei's own", func() bool { return len(zoe.finds(t, "")) > 0 })
 	same(zoe, mei)
@@ -163,6 +167,34 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 	cannot(m1, "reply", map[string]any{"text": "a word"})
 	if status, data := mei.boss.bytes(t, file); status != 404 {
 		t.Errorf("a file of the first team: %d, %s", status, data)
+	}
+
+	// A lead of the other team can have deleted what is that team's, and nothing else, whatever their desk publishes.
+	c, err := hub.Load(zoe.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := c.Connect(team.Settings(c.Desk)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := js.KeyValue(t.Context(), team.Deletions)
+	for _, id := range []human.OperationID{m1.ID, n3.ID} {
+		if err == nil {
+			_, err = bucket.Put(t.Context(), c.Desk+"."+string(id), nil)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the deletion of what is the team's", func() bool { return !slices.Contains(mei.finds(t, ""), "n3") })
+	if found := mei.finds(t, ""); !slices.Contains(found, "m1") {
+		t.Errorf("left are %v", found)
 	}
 
 	// Without a connection it says what may be missing.

@@ -236,3 +236,31 @@ test('a desk leaves its team in the settings, and says what it keeps', async ({ 
     await hub.end();
   }
 });
+
+test('a lead deletes a request on all desks', async ({ app, page }) => {
+  test.setTimeout(120_000);
+  const hub = await Hub.start('Blue');
+  const there = await Server.start();
+  try {
+    await hub.join(there, 'Tom', 'operator');
+    await hub.join(app.server, 'Ann', 'lead');
+    const bot = await there.agent('release-bot');
+    const ended = await bot.ring({ action_type: 'feedback', description: 'Which password?', timeout: 0 });
+    await bot.cancel(ended.operation_id, 'Found it');
+    const at = (server: Server): Promise<string> => server.operator.call('GET', `/api/human/operations/${ended.operation_id}`).then((op) => String((op as { state: string }).state), String);
+    await expect.poll(() => at(app.server), { timeout: 20_000 }).toBe('cancelled');
+
+    await app.open(`history/${ended.operation_id}`);
+    await app.button('Delete').first().press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('checkbox', { name: 'On all desks of the team' }).press('Space');
+    await accessibleInBothThemes(page);
+    await dialog.getByRole('button', { name: 'Delete' }).press('Enter');
+    await expect(dialog).toHaveCount(0);
+    await expect.poll(() => at(there), { timeout: 20_000 }).toContain('was deleted on');
+    app.errors.length = 0; // the browser itself reports each call that failed
+  } finally {
+    await there.end();
+    await hub.end();
+  }
+});
