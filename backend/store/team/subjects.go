@@ -29,11 +29,12 @@ const (
 	Files     = "files"      // object store: what a desk asked another for, encrypted
 )
 
-// Config is the stream, kept by so many servers of the team: 1 or 3. Messages are never thrown away by themselves.
+// Config is the stream, kept by so many servers of the team: 1 or 3. Messages are never thrown away by themselves. It is not compressed, and no bucket
+// is: a server 2.15 that compacts the block it writes to, as after messages were folded, appends to it uncompressed, and cannot read it once it was killed.
 func Config(replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: Stream, Subjects: []string{"op.*.*.*"}, Storage: jetstream.FileStorage, Replicas: replicas, Retention: jetstream.LimitsPolicy,
-		Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute, AllowDirect: true, DenyDelete: true, Compression: jetstream.S2Compression,
+		Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute, AllowDirect: true, DenyDelete: true,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -84,5 +85,21 @@ func TestTheHubFoldsWhatHasEnded(t *testing.T) {
 		if err != nil || got.Result == nil || got.Result.HumanInput != "The second." {
 			t.Errorf("%s: %+v, %v", role, got.Result, err)
 		}
+	}
+}
+
+// Nothing is compressed: a server that was killed could not always read it, see team.Config.
+func TestNothingIsCompressed(t *testing.T) {
+	t.Parallel()
+	h, _ := start(t, Options{})
+	n := 0
+	list := h.office.js.ListStreams(t.Context())
+	for s := range list.Info() {
+		if n++; s.Config.Compression != jetstream.NoCompression {
+			t.Errorf("%s is compressed", s.Config.Name)
+		}
+	}
+	if err := list.Err(); err != nil || n < 8 {
+		t.Errorf("there are %d streams, %v", n, err)
 	}
 }

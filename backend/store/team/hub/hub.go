@@ -531,7 +531,7 @@ func makeStreams(ctx context.Context, js jetstream.JetStream, replicas int) (jet
 		return nil, err
 	}
 	for _, bucket := range []jetstream.KeyValueConfig{
-		{Bucket: team.Members}, {Bucket: team.Keys}, {Bucket: team.Rules}, {Bucket: team.Changes}, {Bucket: team.Deletions}, {Bucket: team.Snapshots, Compression: true},
+		{Bucket: team.Members}, {Bucket: team.Keys}, {Bucket: team.Rules}, {Bucket: team.Changes}, {Bucket: team.Deletions}, {Bucket: team.Snapshots},
 		{Bucket: team.Presence, Storage: jetstream.MemoryStorage, TTL: 30 * time.Second},
 	} {
 		bucket.Replicas = replicas
