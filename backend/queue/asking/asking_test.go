@@ -191,7 +191,7 @@ func TestWhoAnsweredBeforeIsAskedFirst(t *testing.T) {
 	}
 	r.mu.Lock()
 	r.team.Before = before
-	r.team.Presence["Mei"] = routing.Presence{Connected: true, Claims: 3}
+	r.team.Presence = map[string]routing.Presence{"Bo": r.team.Presence["Bo"], "Mei": {Connected: true, Claims: 3}} // the job may read the one from before
 	r.rules = routing.Rules{Rules: []routing.Rule{{Project: "shop", Prefer: routing.AnsweredBefore}}}
 	r.mu.Unlock()
 	if got := r.asked(r.ring(), 1); !slices.Equal(got[0], []string{"Mei"}) {

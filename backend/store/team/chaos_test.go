@@ -198,7 +198,7 @@ func (h *history) do(s *seat, command string, id human.OperationID, agent string
 	switch command {
 	case "ring":
 		a.by = agent
-		op, _, a.err = s.q.Ring(ctx, human.Request{Kind: human.Feedback, Description: a.text, AgentID: agent, Priority: human.DefaultPriority, Timeout: 240, Details: json.RawMessage(`{"b": 1,  "a": "\u00e9<é>"}`)}, false)
+		op, _, a.err = s.q.Ring(ctx, human.Request{Kind: human.Feedback, Description: a.text, AgentID: agent, Priority: human.DefaultPriority, Timeout: 86_400, Details: json.RawMessage(`{"b": 1,  "a": "\u00e9<é>"}`)}, false)
 		a.id = op.ID
 	case "reply":
 		a.by = agent

@@ -135,7 +135,7 @@ func TestThePortableZip(t *testing.T) {
 	// What shortcuts, links and the start of the session run.
 	for _, line := range []string{"", `open -- "deskbell://operation/op_01k9zq3v7x8y2m4n6p8r0s2t4v"`, "--hidden"} {
 		err := i.quietly(t, line)
-		if errors.Is(err, context.DeadlineExceeded) { // of 8000 starts of a Go program under Wine 8, one hung
+		if errors.Is(err, context.DeadlineExceeded) { // of some 5800 starts under Wine 8, one hung
 			t.Logf("deskbellw %s: it is started once more: %v", line, err)
 			err = i.quietly(t, line)
 		}
