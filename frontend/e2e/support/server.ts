@@ -184,7 +184,7 @@ export class Server {
     await this.run(new URL(this.url).host);
   }
 
-  /** Makes it a desk of the team that a link is for, and starts it anew. */
+  /** Makes it a desk of the team that a link is for, and starts it again. */
   async join(link: string): Promise<void> {
     await this.operator.call('POST', '/api/team/join', { link });
     await this.stop();
