@@ -130,7 +130,7 @@ func (a *App) openQueue(ctx context.Context) error {
 	})
 	o.Files = a.attachments
 	if a.team.journal != nil {
-		o.Fetch = a.team.fetch
+		o.Fetch, o.Later = a.team.fetch, a.team.later.Keep
 	}
 	if err := a.openTelemetry(ctx); err != nil {
 		return err

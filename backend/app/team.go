@@ -12,6 +12,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/asking"
+	"deskbell/backend/queue/later"
 	"deskbell/backend/queue/routing"
 	"deskbell/backend/record/library"
 	"deskbell/backend/store/team"
@@ -25,6 +26,7 @@ type membership struct {
 	credentials hub.Credentials
 	journal     *team.Journal // nil: in no team
 	left        bool          // there is a team that this desk left
+	later       *later.List   // what is decided while the team cannot be reached
 
 	gone    context.Context // ends once this desk has left
 	leaves  context.CancelFunc
@@ -43,6 +45,7 @@ type membership struct {
 // credentials the desk has left its team.
 func (a *App) openTeam(ctx context.Context) error {
 	a.team = &membership{app: a, changed: make(chan struct{}), said: make(chan struct{})}
+	a.team.keepsLater()
 	a.team.gone, a.team.leaves = context.WithCancel(context.WithoutCancel(ctx))
 	c, err := hub.Load(a.Dir)
 	if err == nil {
@@ -80,8 +83,9 @@ func (a *App) openTeam(ctx context.Context) error {
 // teamSeal is what the seal of the credentials is for.
 const teamSeal = "deskbell: the credentials of a desk of a team"
 
-// jobs are what runs while the desk is in a team.
+// jobs are what runs, most of it while the desk is in a team.
 func (m *membership) jobs(jobs map[string]func(context.Context) error) {
+	jobs["what was decided offline"] = m.sendLater
 	if m.journal == nil {
 		return
 	}
@@ -96,6 +100,86 @@ func (m *membership) jobs(jobs map[string]func(context.Context) error) {
 	jobs["who is asked"] = m.untilLeft(func(ctx context.Context) error {
 		return asking.Run(ctx, asking.Deps{Queue: m.app.queue, Team: m.members, Now: time.Now, Log: m.app.log})
 	})
+}
+
+// laterSeal is what the seal of a decision that waits is for.
+const laterSeal = "deskbell: a decision that waits for the team"
+
+// keepsLater makes the list of what is decided while the team cannot be reached.
+func (m *membership) keepsLater() {
+	receipts := m.app.receipts()
+	m.later = later.New(later.Deps{
+		Store: m.app.store, Log: m.app.log, Changed: m.touch,
+		Seal:  func(text []byte) string { return receipts.SealText(laterSeal, text) },
+		Check: func(text []byte, seal string) error { return receipts.CheckSeal(laterSeal, text, seal) },
+	})
+}
+
+// touch has those look again who follow State.
+func (m *membership) touch() {
+	if m.journal != nil {
+		m.journal.Touch()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// laters are the decisions that are kept.
+func (m *membership) laters(ctx context.Context) []human.Later {
+	all, err := m.later.All(ctx)
+	if err != nil {
+		m.app.log.Error("what waits for the team cannot be read", "err", err)
+	}
+	return all
+}
+
+// Later implements api.Team.
+func (m *membership) Later(ctx context.Context, id human.OperationID) (*human.Later, bool) {
+	l, err := m.later.Of(ctx, id)
+	if err != nil {
+		m.app.log.Error("what waits for the team cannot be read", "operation_id", id, "err", err)
+	}
+	if m.journal == nil {
+		return l, false
+	}
+	status, _ := m.journal.Status()
+	at, err := m.app.store.Standing(ctx, id)
+	return l, err == nil && at.Kept() && !status.Online
+}
+
+// Discard implements api.Team.
+func (m *membership) Discard(ctx context.Context, id human.OperationID) error {
+	return m.later.Discard(ctx, id)
+}
+
+// sendLater does what was decided while the team could not be reached, each time that it can be, until ctx ends. In no team, all of it
+// comes too late.
+func (m *membership) sendLater(ctx context.Context) error {
+	for {
+		online, changed := true, (<-chan struct{})(nil)
+		if m.journal != nil {
+			var status team.Status
+			status, changed = m.journal.Status()
+			online = status.Online
+		}
+		if online {
+			if err := m.later.Send(ctx, m.app.queue); err != nil && ctx.Err() == nil {
+				m.app.log.Warn("what was decided offline is not sent yet", "err", err)
+			}
+		}
+		again := time.NewTimer(time.Minute)
+		select {
+		case <-changed:
+		case <-again.C:
+		case <-ctx.Done():
+		}
+		again.Stop()
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
 }
 
 // untilLeft is a job that also ends once this desk has left.
@@ -316,14 +400,17 @@ const mostWaiting = 1000
 
 // State implements api.Team.
 func (m *membership) State() (human.DeskState, <-chan struct{}) {
+	decided := human.Laters(m.laters(context.Background()))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.journal == nil || m.joined.Left {
-		return m.joined, m.changed
+		now := m.joined
+		now.Later = decided
+		return now, m.changed
 	}
 	s, changed := m.journal.Status()
 	c := m.credentials
-	now := human.DeskState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Online: s.Online, Since: s.Since, Problem: s.Problem, Behind: s.Behind}
+	now := human.DeskState{Team: c.Team, Member: c.Member, Desk: c.Desk, Role: string(c.Role), Online: s.Online, Since: s.Since, Problem: s.Problem, Behind: s.Behind, Later: decided}
 	if !s.Online {
 		waiting, err := m.app.store.Waiting(context.Background(), mostWaiting)
 		if err != nil {

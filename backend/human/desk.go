@@ -15,6 +15,7 @@ type DeskState struct {
 	Problem string    `json:"problem,omitempty" doc:"Why it is not online."`
 	Behind  uint64    `json:"behind,omitempty" doc:"How many changes of the team are not here yet."`
 	Waiting int       `json:"waiting,omitempty" doc:"How many requests are stored here only, and are given to the team once it is online; at most 1000 are counted."`
+	Later   []Later   `json:"later,omitempty" doc:"What was decided here and waits for the team, or came too late, which is first."`
 }
 
 // A TeamCheck compares this desk's copy with the team's journal.

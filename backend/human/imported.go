@@ -74,7 +74,7 @@ func ReadExported(line []byte) (Operation, error) {
 func (o Operation) ImportEvent(by Actor, at time.Time, from string) (Event, error) {
 	r := o.Request()
 	o.Details, o.Context, o.IdempotencyKey, r.IdempotencyKey = nil, nil, "", ""
-	o.Draft, o.Drafts, o.Leaving, o.SnoozedUntil, o.Deliveries, o.Recordings, o.Import, o.Routing = nil, nil, nil, nil, nil, nil, nil, nil
+	o.Draft, o.Drafts, o.Leaving, o.SnoozedUntil, o.Deliveries, o.Recordings, o.Import, o.Routing, o.Later = nil, nil, nil, nil, nil, nil, nil, nil, nil
 	text, err := json.Marshal(o)
 	if err != nil {
 		return Event{}, Wrap(Invalid, err, "operation %s cannot be written as JSON", o.ID)

@@ -390,6 +390,7 @@ type Operation struct {
 	Leaving      *Leaving   `json:"leaving,omitempty" doc:"An answer, or a reason to decline, that can still be undone; its agent gets it at leaves_at."`
 	SnoozedUntil *time.Time `json:"snoozed_until,omitempty"`
 	Deliveries   []Delivery `json:"deliveries,omitempty"`
+	Later        *Later     `json:"later,omitempty" doc:"What was decided on this desk and waits for the team, or came too late. Lists leave it out."`
 
 	IdempotencyKey string  `json:"idempotency_key,omitempty"`
 	Timeout        float64 `json:"timeout,omitempty" doc:"Seconds from created_at to expires_at."`
@@ -398,7 +399,7 @@ type Operation struct {
 // ForAgent is the operation as its agent may see it: without what operators keep to themselves, and with
 // the recordings that were released to it.
 func (o Operation) ForAgent() Operation {
-	o.Draft, o.Drafts, o.Leaving, o.SnoozedUntil, o.Deliveries = nil, nil, nil, nil, nil
+	o.Draft, o.Drafts, o.Leaving, o.SnoozedUntil, o.Deliveries, o.Later = nil, nil, nil, nil, nil, nil
 	o.Approvals, o.HandOver, o.Routing = nil, nil, nil
 	if o.Result != nil {
 		result := *o.Result

@@ -51,7 +51,7 @@ func (q *Queue) HandOver(ctx context.Context, by human.Actor, id human.Operation
 	if to = strings.TrimSpace(to); len(to) > maxName || !utf8.ValidString(to) {
 		return human.Operation{}, human.BadField("to", "is %d bytes; a name has at most %d, in valid UTF-8", len(to), maxName)
 	}
-	return q.operate(ctx, by, id, human.Event{Type: human.HandedOver, To: to, Text: note})
+	return q.doOrKeep(ctx, human.Later{Operation: id, Does: human.HandsOver, By: by, To: to, Text: note}, false)
 }
 
 // Route notes who is asked for an operation now, and why. A step that there is already changes nothing: in a team several servers
@@ -72,12 +72,12 @@ func (q *Queue) Start(ctx context.Context, by human.Actor, id human.OperationID)
 
 // Decline ends an operation without an answer. A reason is required: the agent has nothing else to go by.
 func (q *Queue) Decline(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error) {
-	return q.decline(ctx, by, id, reason, false)
+	return q.doOrKeep(ctx, human.Later{Operation: id, Does: human.Declines, By: by, Text: reason}, false)
 }
 
 // HoldDecline is Decline with time to undo it, as Hold is Complete.
 func (q *Queue) HoldDecline(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error) {
-	return q.decline(ctx, by, id, reason, human.ProofOf(ctx) == nil)
+	return q.doOrKeep(ctx, human.Later{Operation: id, Does: human.Declines, By: by, Text: reason}, human.ProofOf(ctx) == nil)
 }
 
 func (q *Queue) decline(ctx context.Context, by human.Actor, id human.OperationID, reason string, hold bool) (human.Operation, error) {
@@ -123,14 +123,21 @@ func (q *Queue) SaveInput(ctx context.Context, by human.Actor, id human.Operatio
 // agent act may be without. Findings that were removed go no further than this call; those that are left must rest on what the
 // operation has.
 func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
-	return q.complete(ctx, by, id, answer, digest, false)
+	return q.answer(ctx, by, id, answer, digest, false)
 }
 
 // Hold is Complete with time to undo it: the answer is durable when it returns, and its agent gets it Options.UndoTime later, or when the
 // request would become overdue; see human.Operation.Leaving. Where kind.Kind.Undo does not allow that, and where the operator has
 // proved that they are there, the answer is sent at once.
 func (q *Queue) Hold(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
-	return q.complete(ctx, by, id, answer, digest, human.ProofOf(ctx) == nil)
+	return q.answer(ctx, by, id, answer, digest, human.ProofOf(ctx) == nil)
+}
+
+func (q *Queue) answer(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string, hold bool) (human.Operation, error) {
+	if answer.Decision == human.Refused {
+		return q.doOrKeep(ctx, human.Later{Operation: id, Does: human.Denies, By: by, Text: answer.HumanInput, Answer: &answer, Digest: digest}, hold)
+	}
+	return q.complete(ctx, by, id, answer, digest, hold)
 }
 
 // Undo makes an answer that is held a draft again, and a declined operation one that is not. A Conflict error once it has left.

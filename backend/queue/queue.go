@@ -60,6 +60,10 @@ type Options struct {
 	// Fetch returns a file of an operation from another desk that may have it; NotFound where none does. nil: there are no other desks.
 	Fetch func(ctx context.Context, entries []human.Entry, id human.AttachmentID) ([]byte, error)
 
+	// Later keeps a denial, a decline or a hand-over that the journal cannot take while its team cannot be reached; nil: that is an error. It is durable when
+	// Later returns.
+	Later func(ctx context.Context, l human.Later) error
+
 	// Receipts makes the receipts of answers; nil makes none.
 	Receipts *receipt.Maker
 

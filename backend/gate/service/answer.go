@@ -128,13 +128,15 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 		}
 		return op, err
 	}
-	if !done.State.Terminal() { // it was the first of two approvals
+	switch {
+	case done.State.Terminal():
+		if a.Args != nil && q.Fixed {
+			k.grant(op.AgentID, &written)
+		}
+		k.settle(context.WithoutCancel(ctx), done)
+	case done.Later == nil: // it was the first of two approvals
 		return done, nil
 	}
-	if a.Args != nil && q.Fixed {
-		k.grant(op.AgentID, &written)
-	}
-	k.settle(context.WithoutCancel(ctx), done)
 	if rule != nil {
 		if err := k.putRule(ctx, *rule); err != nil {
 			return done, human.Wrap(human.KindOf(err), err, "your answer was sent, but the rule could not be saved: %s", human.Inner{Err: err})

@@ -117,6 +117,14 @@ func (j *Journal) Status() (Status, <-chan struct{}) {
 	return j.status, j.changed
 }
 
+// Touch has those look again who follow the status.
+func (j *Journal) Touch() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
 // set changes the status. The caller holds mu.
 func (j *Journal) set(s Status) {
 	if s.Online != j.status.Online {
@@ -334,7 +342,7 @@ func (e *lostError) unavailable(id human.OperationID) error {
 	if e.inDoubt {
 		return human.Wrap(human.Unavailable, e.cause, "the team's server did not confirm the change of operation %s; whether it was stored shows once there is a connection", id)
 	}
-	return human.Wrap(human.Unavailable, e.cause, "this desk has no connection to its team, and others may change operation %s; try again once it is connected", id)
+	return human.Wrap(human.Unavailable, fmt.Errorf("%w: %w", queue.ErrOffline, e.cause), "this desk has no connection to its team, and others may change operation %s; try again once it is connected", id)
 }
 
 // publish puts an append into the team's journal, and returns its place. The error is a Conflict, a lostError, or says what is wrong

@@ -89,6 +89,12 @@ func (noTeam) Check(context.Context) (human.TeamCheck, error) {
 
 func (noTeam) State() (human.DeskState, <-chan struct{}) { return human.DeskState{}, nil }
 
+func (noTeam) Later(context.Context, human.OperationID) (*human.Later, bool) { return nil, false }
+
+func (noTeam) Discard(_ context.Context, id human.OperationID) error {
+	return human.Errorf(human.NotFound, "nothing waits on this desk for operation %s; it may have been sent meanwhile", id)
+}
+
 func (noTeam) Join(context.Context, human.Actor, string) error {
 	return human.Errorf(human.Invalid, "the link is not whole; copy it again")
 }
@@ -219,6 +225,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/team/board", nil, nil, 401, 403, 403, 404},
 		{"GET /api/team/check", nil, nil, 401, 403, 403, 404},
 		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 422},
+		{"DELETE /api/team/later/{id}", func() string { return "/api/team/later/op_x" }, nil, 401, 403, 403, 404},
 		{"POST /api/team/leave", nil, text(`{}`), 401, 403, 403, 409},
 		{"GET /api/team/rules", nil, nil, 401, 403, 403, 200},
 		{"PUT /api/team/rules", nil, text(`{"text":"[[rool]]","revision":0}`), 401, 403, 403, 422},

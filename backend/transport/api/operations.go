@@ -344,6 +344,7 @@ func (s *Server) view(by human.Actor, op human.Operation) *Operation {
 	v := s.listed(by, op)
 	if by.Role == human.Operator && s.deps.Team != nil {
 		v.Asking = s.deps.Team.Asking(op, s.deps.Now())
+		v.Later, v.Away = s.deps.Team.Later(s.ctx, op.ID)
 	}
 	return v
 }

@@ -27,6 +27,11 @@ type Team interface {
 	Board(ctx context.Context, by human.Actor, at time.Time) (board.TeamBoard, error)
 	// Asking is how the asking for a request stands at a time; nil where that is not known.
 	Asking(op human.Operation, at time.Time) *asking.Asking
+	// Later is what was decided here about a request while the team could not be reached; nil where nothing was. away says whether the request
+	// cannot be changed now, because it is the team's and this desk is not connected to it.
+	Later(ctx context.Context, id human.OperationID) (decided *human.Later, away bool)
+	// Discard deletes it, so that it is not done; NotFound where there is none.
+	Discard(ctx context.Context, id human.OperationID) error
 	// Rules are the team's.
 	Rules() (human.TeamRules, error)
 	// SetRules replaces them, where their revision is still the same; only a lead may.
@@ -48,6 +53,10 @@ type askInput struct {
 	ID        human.OperationID `path:"id" doc:"The operation's id."`
 	Recording human.RecordingID `path:"recording" doc:"The recording's id."`
 	payload[AskForRecordingRequest]
+}
+
+type laterInput struct {
+	ID human.OperationID `path:"id" doc:"The operation's id."`
 }
 
 // AskForRecordingRequest asks another member for a recording.
@@ -102,6 +111,10 @@ func (s *Server) team(c catalogue) {
 		func(ctx context.Context, x *exchange, in *payload[human.Leave]) (*answer[*human.LeftTeam], error) {
 			done, err := s.deps.Team.Leave(ctx, x.by, in.JSON)
 			return ok(&done, err)
+		})
+	add(c, route{http.MethodDelete, "/api/team/later/{id}", "discardLater", "Discard what was decided about an operation and waits for the team, or came too late", operators, 0},
+		func(ctx context.Context, _ *exchange, in *laterInput) (*answer[*human.DeskState], error) {
+			return state(s.deps.Team.Discard(ctx, in.ID))
 		})
 	rules := func(err error) (*answer[*human.TeamRules], error) {
 		now, none := s.deps.Team.Rules()

@@ -15,6 +15,7 @@ type Operation struct {
 	human.Operation
 	Others   bool            `json:"others_asked,omitempty" doc:"In a team: another has claimed it; or others are asked, and this operator is not, or not yet: they can answer it anyway."`
 	Asking   *asking.Asking  `json:"asking,omitempty" doc:"For operators, in a team, while no one has claimed it: how the asking stands. Lists leave it out."`
+	Away     bool            `json:"away,omitempty" doc:"For operators, in a team: it cannot be changed now, because this desk is not connected. It can be denied, declined and handed over: that is kept, and done once it is. Lists leave it out."`
 	Presence *queue.Presence `json:"presence,omitempty" doc:"Whether its agent still waits. For operators, while the operation is open or its end undelivered."`
 	Known    int             `json:"operators_known,omitempty" doc:"Of an open plan that several have to confirm, for operators: how many are known here, by a session or a phone."`
 }

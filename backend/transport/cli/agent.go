@@ -241,6 +241,9 @@ func (s *shell) changed(op human.Operation, err error) error {
 		return s.printJSON(op)
 	}
 	s.printf("%s %s\n", op.ID, visible(outcome(op)))
+	if op.Later != nil {
+		s.note("%s", keptLine(op.ID))
+	}
 	if !op.State.Terminal() {
 		for _, first := range op.Approvals {
 			s.note("Approved by %s. Another person has to approve by %s.", visible(first.By.Name), first.Until.Local().Format(time.TimeOnly))

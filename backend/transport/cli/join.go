@@ -50,11 +50,14 @@ func (s *shell) teamCommand() *cobra.Command {
 				return s.printJSON(state)
 			}
 			s.printf("%s\n", teamLine(state, time.Now()))
+			for _, l := range state.Later {
+				s.printf("%s\n", laterLine(l))
+			}
 			return nil
 		}),
 	}
 	c.AddCommand(s.teamCheckCommand(), s.teamMemberCommand(), s.teamRulesCommand())
-	c.AddCommand(s.teamInviteCommand(), s.teamMembersCommand(), s.teamRemoveCommand(), s.teamLeaveCommand())
+	c.AddCommand(s.teamInviteCommand(), s.teamMembersCommand(), s.teamRemoveCommand(), s.teamLeaveCommand(), s.teamDiscardCommand())
 	return s.operatorFlags(c, "print it as one line of JSON")
 }
 
@@ -100,6 +103,46 @@ func (s *shell) printCopies(here string, found human.TeamCheck) {
 
 func (s *shell) printCopy(where string, c human.TeamCopy) {
 	s.printf("%s  %s, %s, hash %s\n", where, counted(c.Operations, "request", "requests"), counted(c.Events, "event", "events"), c.Hash)
+}
+
+// keptLine says that a decision is kept.
+func keptLine(id human.OperationID) string {
+	return "This desk is offline. It waits on this desk and is sent once that is connected, unless another change comes first. To discard it: deskbell team discard " + string(id)
+}
+
+// laterLine is a decision that waits, or came too late.
+func laterLine(l human.Later) string {
+	does := map[human.Decided]string{human.Denies: "deny", human.Declines: "decline", human.HandsOver: "hand over to " + visible(l.To)}[l.Does]
+	line := fmt.Sprintf("waits     %s  %s", l.Operation, does)
+	if l.Late != nil {
+		line = fmt.Sprintf("not sent  %s  %s: %s", l.Operation, does, visible(l.Late.Text))
+	}
+	if l.Description != "" {
+		line += fmt.Sprintf("  %q", visible(l.Description))
+	}
+	if l.Text != "" {
+		line += ": " + visible(l.Text)
+	}
+	return line
+}
+
+func (s *shell) teamDiscardCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "discard ID", Short: "Discard a denial, decline or hand-over that waits for the team", Args: cobra.ExactArgs(1),
+		Long: "Discard what you decided about an operation while this desk was offline, so that it is not sent; or what came too late. `deskbell team` lists them.",
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			state, err := operator.DiscardLater(ctx, human.OperationID(args[0]))
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(state)
+			}
+			s.note("Discarded. It is not sent.")
+			return nil
+		}),
+	}
+	return s.operatorFlags(c, "print how the desk stands as one line of JSON")
 }
 
 func (s *shell) teamLeaveCommand() *cobra.Command {

@@ -58,6 +58,10 @@ func (s *shell) handOverCommand() *cobra.Command {
 			if s.json {
 				return s.printJSON(op)
 			}
+			if op.Later != nil {
+				s.note("%s", keptLine(op.ID))
+				return nil
+			}
 			s.note("Handed over to %s. Until they claim it, %s has it.", visible(to), visible(op.ClaimedBy))
 			return nil
 		}),

@@ -392,10 +392,12 @@ func (d *inbox) done(m sent) tea.Cmd {
 		d.say(d.words.askedAgain, true)
 		d.wanted = next.id
 		return tea.Batch(d.load(), d.show(next.id))
-	case m.err != nil:
+	case m.err != nil && !errors.Is(m.err, errKept):
 		d.say(d.tongue.errorText(m.err), true)
 	default:
-		d.leaveForm()
+		if d.leaveForm(); m.err != nil {
+			m.said = d.words.saidKept
+		}
 		d.say(m.said, false)
 	}
 	cmds := []tea.Cmd{d.load()}
@@ -574,8 +576,7 @@ func (d *inbox) whose() []act {
 	claim := act{key: "c", title: w.claim, said: w.saidClaim, now: func(ctx context.Context) error { _, err := c.Claim(ctx, op.ID); return err }}
 	release := act{key: "c", title: w.release, said: w.saidRelease, now: func(ctx context.Context) error { _, err := c.Release(ctx, op.ID, ""); return err }}
 	handOver := act{key: "o", title: w.handOver, said: w.saidHandOver, ask: []field{{label: w.handOverTo, need: true}, {label: w.handOverNote}}, do: func(ctx context.Context, v []string) error {
-		_, err := c.HandOver(ctx, op.ID, v[0], v[1])
-		return err
+		return orKept(c.HandOver(ctx, op.ID, v[0], v[1]))
 	}}
 	switch {
 	case op.HandOver != nil: // for whom it is, and for who has it
@@ -599,8 +600,7 @@ func (d *inbox) acts() []act {
 func (d *inbox) answers() []act {
 	op, w, c := d.open.op, d.words, d.operator
 	complete := func(ctx context.Context, a human.Answer) error {
-		_, err := c.Complete(ctx, op.ID, a, op.Digest)
-		return err
+		return orKept(c.Complete(ctx, op.ID, a, op.Digest))
 	}
 	switch op.Kind {
 	case human.Approve:
@@ -632,9 +632,18 @@ func (d *inbox) answers() []act {
 		return d.plans()
 	}
 	return []act{d.text(complete), {key: "d", title: w.decline, said: w.saidDecline, ask: []field{{label: w.reason, need: true}}, do: func(ctx context.Context, v []string) error {
-		_, err := c.Decline(ctx, op.ID, v[0])
-		return err
+		return orKept(c.Decline(ctx, op.ID, v[0]))
 	}}, d.message()}
+}
+
+// errKept says that what was decided waits for the team.
+var errKept = errors.New("kept")
+
+func orKept(op human.Operation, err error) error {
+	if err == nil && op.Later != nil && op.Later.Late == nil {
+		return errKept
+	}
+	return err
 }
 
 // deliberate are the fields of what lets something happen: of what is dangerous a word, or what the gatekeeper wants typed.
@@ -731,7 +740,7 @@ func (d *inbox) permission() (acts []act) {
 			if err == nil && next.ID != op.ID {
 				return &askedAgain{next.ID}
 			}
-			return err
+			return orKept(next, err)
 		}
 		acts = append(acts, a)
 	}

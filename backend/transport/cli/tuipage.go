@@ -191,6 +191,30 @@ func (p *readout) top(op human.Operation, title string, now time.Time) {
 		}
 		p.prose(0, stylePlain, text)
 	}
+	if op.Later != nil {
+		p.later(*op.Later)
+	}
+}
+
+// later is what was decided about it while the desk was offline.
+func (p *readout) later(l human.Later) {
+	text := p.t("decided offline: ", "离线时的决定：")
+	switch l.Does {
+	case human.Denies:
+		text += p.t("deny", "拒绝")
+	case human.Declines:
+		text += p.t("decline", "不处理")
+	default:
+		text += p.t("hand over to %s", "转交给 %s", l.To)
+	}
+	if l.Text != "" {
+		text += p.t(" (%s)", "（%s）", l.Text)
+	}
+	if l.Late != nil {
+		p.prose(0, stylePlain, text+p.t(". Not sent: ", "。未发送：")+p.said(l.Late.Text, *l.Late))
+		return
+	}
+	p.prose(0, stylePlain, text+p.t(". It is sent once this desk is connected.", "。此工作台连接后发送。"))
 }
 
 // bottom is what stands below every request.

@@ -182,7 +182,7 @@ type phrases struct {
 	approve, deny, confirm, taskByTask, change, cancelPlan, edit, editRest, editHint, answer, decline, message, claim, release string
 	pause, resume, skip, skipWhich, stop, noTask, yourChanges, sendChanges, unchanged, keptIn                                  string
 	reason, optional, args, badArgs, typeWord, check, missing, sending, askedAgain                                             string
-	keep, discard, saidKeep, saidDiscard, handOver, handOverTo, handOverNote, saidHandOver                                     string
+	keep, discard, saidKeep, saidDiscard, handOver, handOverTo, handOverNote, saidHandOver, saidKept                           string
 	saidApprove, saidDeny, saidSent, saidDecline, saidMessage, saidClaim, saidRelease, saidConfirm, saidTaskByTask, saidCancel string
 	saidAllow, saidBackup, saidBox, saidChange, saidInstead, saidPause, saidResume, saidSkip, saidStop                         string
 	listKeys, pageKeys, formKeys, anyKey, help                                                                                 string
@@ -214,7 +214,7 @@ var english = phrases{
 	askedAgain: "What would run has changed: your answer was not used, and you are asked again.",
 	keep:       "keep what does not run by itself or lead out", discard: "discard everything", saidKeep: "Kept.", saidDiscard: "Discarded.",
 	saidApprove: "Approved.", saidDeny: "Denied.", saidSent: "Sent.", saidDecline: "Declined.", saidMessage: "The agent has your message.", saidClaim: "It is yours.", saidRelease: "Released.",
-	handOver: "hand over", handOverTo: "Name of the other operator", handOverNote: "A note for them, or nothing", saidHandOver: "Handed over. It stays where it is until they claim it.",
+	handOver: "hand over", handOverTo: "Name of the other operator", handOverNote: "A note for them, or nothing", saidHandOver: "Handed over. It stays where it is until they claim it.", saidKept: "This desk is offline. It waits here, and is sent once that is connected.",
 	saidConfirm: "Confirmed.", saidTaskByTask: "Confirmed. You are asked again before each task.", saidCancel: "The plan is canceled.",
 	saidAllow: "Allowed once.", saidBackup: "Backed up, then allowed.", saidBox: "It runs in a box. You are asked which files to keep.", saidChange: "Allowed as you changed it.", saidInstead: "Denied, with the other command as a suggestion.",
 	saidPause: "The plan is paused: no task starts.", saidResume: "The plan continues.", saidSkip: "The task is skipped.", saidStop: "The plan is stopped: no further task starts.",
@@ -258,7 +258,7 @@ var chinese = phrases{
 	askedAgain: "将要执行的内容已更改：你的回答没有使用，现在再次询问你。",
 	keep:       "保留不会自行运行、也不指向项目之外的内容", discard: "全部丢弃", saidKeep: "已保留。", saidDiscard: "已丢弃。",
 	saidApprove: "已批准。", saidDeny: "已拒绝。", saidSent: "已发送。", saidDecline: "已标记为不处理。", saidMessage: "消息已发给智能体。", saidClaim: "已认领。", saidRelease: "已退回队列。",
-	handOver: "转交", handOverTo: "另一位操作者的名字", handOverNote: "给对方的备注，可不填", saidHandOver: "已转交。在对方认领之前，归属不变。",
+	handOver: "转交", handOverTo: "另一位操作者的名字", handOverNote: "给对方的备注，可不填", saidHandOver: "已转交。在对方认领之前，归属不变。", saidKept: "此工作台处于离线状态。它在这里等待，连接后发送。",
 	saidConfirm: "已确认。", saidTaskByTask: "已确认。每个任务执行前都会询问你。", saidCancel: "计划已取消。",
 	saidAllow: "已允许一次。", saidBackup: "已备份，并已允许。", saidBox: "在沙箱中运行。之后会询问你保留哪些文件。", saidChange: "已按你的修改允许。", saidInstead: "已拒绝，并建议了另一条命令。",
 	saidPause: "计划已暂停：不会开始新的任务。", saidResume: "计划继续执行。", saidSkip: "已跳过该任务。", saidStop: "计划已停止：不会再开始任务。",

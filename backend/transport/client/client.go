@@ -435,6 +435,12 @@ func (c *Client) JoinTeam(ctx context.Context, link string) (state human.DeskSta
 	return state, err
 }
 
+// DiscardLater discards what was decided about an operation and waits for the team, or came too late.
+func (c *Client) DiscardLater(ctx context.Context, id human.OperationID) (now human.DeskState, err error) {
+	_, err = c.call(ctx, http.MethodDelete, "/api/team/later/"+url.PathEscape(string(id)), nil, &now)
+	return now, err
+}
+
 // LeaveTeam ends that. It may take minutes.
 func (c *Client) LeaveTeam(ctx context.Context, how human.Leave) (done human.LeftTeam, err error) {
 	ctx, cancel := context.WithTimeout(ctx, teamTime)

@@ -3117,6 +3117,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team/later/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Discard what was decided about an operation and waits for the team, or came too late
+         * @description For: operator.
+         */
+        delete: operations["discardLater"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/team/leave": {
         parameters: {
             query?: never;
@@ -4735,6 +4755,8 @@ export interface components {
             behind?: number;
             /** @description The desk's name in the team. */
             desk?: string;
+            /** @description What was decided here and waits for the team, or came too late, which is first. */
+            later?: components["schemas"]["Later"][];
             /** @description It was left since Deskbell started; Deskbell has to be started again. */
             left?: boolean;
             /** @description Whose desk it is. */
@@ -5848,6 +5870,31 @@ export interface components {
                 [key: string]: string;
             };
         };
+        Later: {
+            /** @description A denial, as it is sent. Lists leave it out. */
+            answer?: components["schemas"]["Answer"];
+            /**
+             * Format: date-time
+             * @description When it was decided.
+             */
+            at: string;
+            by: components["schemas"]["Actor"];
+            /** @description What the agent asked for. */
+            description: string;
+            /** @description Of what was shown. */
+            digest?: string;
+            /** @enum {string} */
+            does: "deny" | "decline" | "hand_over";
+            /** @description Why it was not done: another change came first. Absent: it waits. */
+            late?: components["schemas"]["Sentence"];
+            operation_id: string;
+            /** @description The server's signature, without which it is not done. */
+            seal?: string;
+            /** @description The reason, or the note of a hand-over. */
+            text?: string;
+            /** @description Whom the request is handed over to. */
+            to?: string;
+        };
         Leave: {
             /** @description Cancel the open requests of its agents first. Without it, they are an error. */
             cancel?: boolean;
@@ -6149,6 +6196,8 @@ export interface components {
             asking?: components["schemas"]["Asking"];
             /** @description Files that came with the request. */
             attachments?: components["schemas"]["Attachment"][];
+            /** @description For operators, in a team: it cannot be changed now, because this desk is not connected. It can be denied, declined and handed over: that is kept, and done once it is. Lists leave it out. */
+            away?: boolean;
             claimed_by?: string;
             context?: {
                 [key: string]: unknown;
@@ -6184,6 +6233,8 @@ export interface components {
             idempotency_key?: string;
             /** @description Of an operation of another Deskbell: who brought it here, when, and from which file. Its receipts, recordings and files are not here. */
             import?: components["schemas"]["Import"];
+            /** @description What was decided on this desk and waits for the team, or came too late. Lists leave it out. */
+            later?: components["schemas"]["Later"];
             /** @description An answer, or a reason to decline, that can still be undone; its agent gets it at leaves_at. */
             leaving?: components["schemas"]["Leaving"];
             messages: components["schemas"]["Message"][];
@@ -14629,6 +14680,38 @@ export interface operations {
                 "application/json": components["schemas"]["JoinRequest"];
             };
         };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeskState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    discardLater: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
