@@ -110,7 +110,7 @@ func TestWhatIsDecidedOffline(t *testing.T) {
 	if got := ids(s); got[0] != late.ID || got[1] != forged.ID || got[2] != own.ID {
 		t.Errorf("not sent are %v", got)
 	}
-	for i, want := range []string{"was completed by Mei", "not written by this Deskbell", "not written by this Deskbell"} {
+	for i, want := range []string{"Mei answered it first", "not written by this Deskbell", "not written by this Deskbell"} {
 		if l := s.Later[i]; l.Late == nil || !strings.Contains(l.Late.Text, want) {
 			t.Errorf("not sent is %+v, for %+v", l, l.Late)
 		}

@@ -264,3 +264,86 @@ test('a lead deletes a request on all desks', async ({ app, page }) => {
     await hub.end();
   }
 });
+
+test('what is decided offline waits, can be discarded, and is sent or came too late', async ({ app, page }) => {
+  test.setTimeout(240_000);
+  const hub = await Hub.start('Blue');
+  const tom = await Server.start();
+  try {
+    await hub.join(app.server, 'Ann', 'operator');
+    await hub.join(tom, 'Tom', 'operator');
+    const bot = await tom.agent('release-bot');
+    const at = (server: Server, id: string): Promise<Told> => server.operator.call<Told>('GET', `/api/human/operations/${id}`).catch(() => ({ state: '', digest: '' }));
+    const ring = async (description: string, risk_level: string): Promise<string> => {
+      const { operation_id: id } = await bot.ring({ action_type: 'approve', description, timeout: 0, details: { action: 'make deploy', risk_level } });
+      await expect.poll(async () => (await at(app.server, id)).routing?.length, { timeout: 40_000 }).toBeGreaterThan(0);
+      return id;
+    };
+    const [sent, late, handed] = [await ring('Roll out the API', 'high'), await ring('Drop a table', 'critical'), await ring('Rotate a key', 'medium')];
+
+    hub.pause();
+    await app.open('inbox');
+    const note = page.getByRole('main').locator('.notes');
+    await expect(note).toContainText('Offline since', { timeout: 60_000 });
+    await expect(note).toContainText('a denial, a decline or a hand-over waits here');
+    await app.openOperation(sent);
+    const pane = page.getByRole('article');
+    await expect(pane).toContainText('This desk is offline. You can deny, decline or hand over');
+    await expect(app.button('Approve')).toBeDisabled();
+    await expect(app.button('Snooze')).toBeDisabled();
+    await page.getByRole('textbox', { name: 'Reason' }).fill('not on Sunday');
+    await app.button('Deny with reason').click();
+    await expect(pane).toContainText(/You denied it at .* It is sent once this desk is connected/);
+    await expect(pane).toContainText('not on Sunday');
+    await expect(app.row(sent)).toContainText('waits to be sent');
+    await expect(note.getByRole('listitem')).toHaveCount(1);
+    await accessibleInBothThemes(page);
+    await fits(page, '.notes button, .op button');
+
+    // A hand-over, by keyboard, discarded in the list.
+    await app.openOperation(handed);
+    await app.press('g');
+    const dialog = page.getByRole('dialog');
+    await choose(dialog.getByRole('combobox', { name: 'To' }), 'Tom');
+    await expect(dialog).toContainText('This desk is offline: it waits here');
+    await dialog.getByRole('button', { name: 'Hand over' }).click();
+    await expect(pane).toContainText('You handed it over to Tom');
+    await note.getByRole('button', { name: 'Discard what was decided: Rotate a key' }).press('Enter');
+    await expect(pane).not.toContainText('You handed it over to Tom');
+
+    await app.openOperation(late);
+    await page.getByRole('textbox', { name: 'Reason' }).fill('keep it');
+    await app.button('Deny with reason').click();
+    await expect(pane).toContainText(/You denied it at/);
+
+    // Tom is first with one of them.
+    await page.goto('about:blank');
+    await app.server.stop();
+    hub.continue();
+    await expect.poll(async () => (await tom.operator.call<{ online: boolean }>('GET', '/api/team')).online, { timeout: 60_000 }).toBe(true);
+    await tom.operator.call('POST', '/api/human/complete', { operation_id: late, decision: 'approve', human_input: 'restored and counted', digest: (await at(tom, late)).digest });
+    await app.server.again();
+    await expect.poll(async () => (await at(tom, sent)).result?.human_input, { timeout: 60_000 }).toBe('not on Sunday');
+    await app.open(`history/${late}`);
+    await expect(note).toContainText('What you decided offline came too late, and was not sent', { timeout: 60_000 });
+    await expect(pane).toContainText(/You denied it at .* Not sent: Tom answered it first/);
+    await expect(pane).toContainText('keep it');
+    await expect(pane).toContainText('restored and counted');
+    await accessibleInBothThemes(page);
+    await pane.getByRole('button', { name: 'OK' }).press('Enter');
+    await expect(note).toHaveCount(0);
+    expect((await at(tom, handed)).hand_over).toBeUndefined();
+    app.errors.length = 0; // the browser itself reports each call that failed
+  } finally {
+    await tom.end();
+    await hub.end();
+  }
+});
+
+interface Told {
+  state: string;
+  digest: string;
+  routing?: unknown[];
+  result?: { human_input: string };
+  hand_over?: unknown;
+}

@@ -147,7 +147,8 @@ func (k *List) Send(ctx context.Context, q Queue) error {
 			err = k.drop(ctx, l.Operation)
 		case !errors.As(err, &reason), kind == human.Unavailable, kind == human.Internal:
 		default:
-			l.Late = &reason.Said
+			said := late(ctx, q, l, reason)
+			l.Late = &said
 			k.Log.Warn("a decision came too late, and is not sent", "operation_id", l.Operation, "err", err)
 			err = k.put(ctx, l)
 		}
@@ -156,4 +157,19 @@ func (k *List) Send(ctx context.Context, q Queue) error {
 		}
 	}
 	return nil
+}
+
+// late says why a decision came too late: who was first, or else what the error says.
+func late(ctx context.Context, q Queue, l human.Later, reason *human.Error) human.Sentence {
+	op, err := q.Get(ctx, l.By, l.Operation)
+	switch {
+	case err != nil:
+	case op.Result != nil && op.Result.By.Name != "":
+		return human.Sayf("%s answered it first", op.Result.By.Name)
+	case op.Ended != nil && op.Ended.By.Name != "":
+		return human.Sayf("%s ended it first", op.Ended.By.Name)
+	case op.ClaimedBy != "" && op.ClaimedBy != l.By.Name:
+		return human.Sayf("%s has claimed it", op.ClaimedBy)
+	}
+	return reason.Said
 }

@@ -29,7 +29,17 @@ export class Hub {
     await server.join(stdout.trim());
   }
 
+  /** Nothing of it answers until it continues. */
+  pause(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  continue(): void {
+    this.child.kill('SIGCONT');
+  }
+
   async end(): Promise<void> {
+    this.continue();
     const ended = new Promise((resolve) => this.child.once('exit', resolve));
     this.child.kill('SIGTERM');
     await ended;

@@ -440,6 +440,10 @@ export class Api {
   }
 
   /** Ends that. Offline says that this desk leaves although it is not connected. */
+  discardLater(id: string): Promise<DeskState> {
+    return call(this.to, 'DELETE', `/api/team/later/${encodeURIComponent(id)}`);
+  }
+
   leaveTeam(offline: boolean): Promise<LeftTeam> {
     return this.#post('/api/team/leave', { offline, cancel: true });
   }

@@ -4,3 +4,8 @@ import type { DeskState } from './wire';
 export function offline(team: DeskState | undefined): DeskState | undefined {
   return team?.team && !team.restart && !team.left && !team.online ? team : undefined;
 }
+
+/** The state of a desk of which there is something to say: it is not connected to its team, or what was decided meanwhile came too late. */
+export function noteworthy(team: DeskState | undefined): DeskState | undefined {
+  return offline(team) ?? (team?.later?.some(({ late }) => late) ? team : undefined);
+}

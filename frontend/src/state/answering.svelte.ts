@@ -89,6 +89,11 @@ export class Answering {
     return this.#send(id, () => this.api.reply(id, text), false);
   }
 
+  /** Discards what was decided about it and waits for the team, or came too late. */
+  async discard(id: string): Promise<void> {
+    await this.#send(id, () => this.api.discardLater(id).then(() => this.api.operation(id)), false);
+  }
+
   /** Adds a message to an operation that has ended. */
   comment(id: string, text: string): Promise<boolean> {
     return this.#send(id, () => this.api.comment(id, text), false);
@@ -108,9 +113,9 @@ export class Answering {
     this.busy.add(id);
     try {
       this.operations.take(await send());
-      if (answers) this.outcomes.set(id, { kind: 'sent' });
-      else this.outcomes.delete(id);
       const now = this.operations.all.get(id);
+      if (answers && !now?.later) this.outcomes.set(id, { kind: 'sent' });
+      else this.outcomes.delete(id);
       if (answers && now && ended(now)) this.answered(now);
       return true;
     } catch (error) {

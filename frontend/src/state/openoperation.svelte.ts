@@ -67,8 +67,11 @@ export class OpenOperation {
   /** Why others have to approve it, and this operator cannot. */
   readonly others = $derived.by(() => (this.op ? forOthers(this.op, this.app.operator, ticker.now) : ''));
 
+  /** It can be denied, declined and handed over, and nothing else: it is the team's, and this desk is offline. */
+  readonly away = $derived.by(() => !!this.op?.away);
+
   /** For one of these reasons it cannot be approved here. */
-  readonly barred = $derived.by(() => this.unproven || !!this.others);
+  readonly barred = $derived.by(() => this.unproven || !!this.others || this.away);
 
   /** Nobody else has claimed it, or it is everybody's. */
   readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.app.operator || !!this.controller?.shared);
@@ -285,23 +288,30 @@ export class OpenOperation {
     return verdicts.map(({ value, key, label }) => ({ id: `verdict-${value}`, label: () => m.verdict_cmd({ what: label() }), keys: [key], group: 'answer', when: () => this.ready, run: () => this.judge(value) }));
   }
 
+  /** Asks whom it is handed over to. */
+  #handOver(): void {
+    if (this.op) this.app.dialogs.draw(() => import('../components/team/HandOverDialog.svelte'), { claims: [this.op] });
+  }
+
   #others(): Command[] {
     const open = (): boolean => !!this.op && !ended(this.op);
+    const here = (): boolean => open() && !this.away;
     return [
       { id: 'edit', label: m.cmd_edit, keys: ['e'], group: 'answer', when: () => open() && this.mine, run: () => this.focus('answer') },
       { id: 'ask', label: () => (open() ? m.ask_why() : m.cmd_message()), keys: ['r'], group: 'answer', when: () => !!this.op && !this.op.to, run: () => this.focus('ask') },
-      { id: 'snooze', label: m.snooze, keys: ['s'], group: 'answer', when: open, run: () => this.app.dialogs.open({ kind: 'snooze', ids: [this.id] }) },
+      { id: 'snooze', label: m.snooze, keys: ['s'], group: 'answer', when: here, run: () => this.app.dialogs.open({ kind: 'snooze', ids: [this.id] }) },
       {
         id: 'wake', label: m.snooze_wake, keys: [], group: 'answer',
-        when: () => !!this.op && snoozed(this.op, ticker.now), run: () => void this.app.answering.snooze(this.id, null),
+        when: () => here() && !!this.op && snoozed(this.op, ticker.now), run: () => void this.app.answering.snooze(this.id, null),
       },
       { id: 'next-fault', label: m.cmd_next_fault, keys: ['F8'], group: 'answer', when: () => open() && this.asked.faults.length > 0, run: () => void this.asked.next() },
       {
         id: 'record', group: 'answer', keys: this.screen ? ['c'] : [], label: () => (this.op?.claimed_by ? (appWindow.desktop && this.kind.work !== 'browser' ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
-        when: () => open() && this.mine && this.app.recorder.loaded && !this.app.recorder.current && !this.app.recorder.busy, run: () => void this.record(),
+        when: () => here() && this.mine && this.app.recorder.loaded && !this.app.recorder.current && !this.app.recorder.busy, run: () => void this.record(),
       },
-      { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && (!this.op?.claimed_by || this.op.hand_over?.to === this.app.operator), run: () => void this.app.answering.claim(this.id) },
-      { id: 'release', label: m.release, keys: [], group: 'answer', when: () => open() && !!this.op?.claimed_by, run: () => void this.app.answering.release(this.id) },
+      { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => here() && (!this.op?.claimed_by || this.op.hand_over?.to === this.app.operator), run: () => void this.app.answering.claim(this.id) },
+      { id: 'release', label: m.release, keys: [], group: 'answer', when: () => here() && !!this.op?.claimed_by, run: () => void this.app.answering.release(this.id) },
+      { id: 'hand-over', label: m.hand_over, keys: ['g'], group: 'answer', when: () => open() && !!this.app.member && !this.op?.to && this.app.may('POST /api/operations/{id}/handover'), run: () => this.#handOver() },
     ];
   }
 }

@@ -131,7 +131,9 @@ export class Operations {
     const known = this.all.get(op.operation_id);
     if (known && known.version > op.version) return;
     const keepsDetails = known && op.details === undefined && this.whole.has(op.operation_id);
-    this.all.set(op.operation_id, keepsDetails ? { ...op, details: known.details, context: known.context, asking: op.version === known.version ? (op.asking ?? known.asking) : op.asking } : op);
+    const { details, context, asking, later, away } = known ?? {};
+    // Lists leave these out.
+    this.all.set(op.operation_id, keepsDetails ? { ...(op.version === known.version && { asking, later, away }), ...op, details, context } : op);
     if (op.presence) this.presence.set(op.operation_id, op.presence);
   }
 }
