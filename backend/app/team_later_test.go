@@ -130,4 +130,12 @@ func TestWhatIsDecidedOffline(t *testing.T) {
 	if s := sam.team(t, online); len(s.Later) != 2 {
 		t.Errorf("there is still %+v", s.Later)
 	}
+	// What is deleted leaves nothing here.
+	sam.bot(t).good(t, "POST", "/api/human/cancel", map[string]any{"operation_id": own.ID}, nil)
+	waitFor(t, "the deletion", func() bool {
+		return run(t, sam.dir, nil, "delete", string(own.ID), "--yes", "--code", sam.invite(t)).code == 0
+	})
+	if s := sam.team(t, online); len(s.Later) != 1 || s.Later[0].Operation != forged.ID {
+		t.Errorf("after a deletion there is still %+v", s.Later)
+	}
 }

@@ -404,6 +404,18 @@ func TestATeamOnATerminal(t *testing.T) {
 			term.shows("Waiting 0 ")
 		}).want(t, 0, "yes")
 	}).want(t, 0, "yes")
+
+	// What is declined offline waits.
+	mei.bot(t).good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": "Asked offline?", "timeout": 0}, nil)
+	routed("Asked offline?")
+	stopHub()
+	stopHub = func() {}
+	ann.team(t, func(s human.DeskState) bool { return !s.Online })
+	term := openPane(t, ann.dir, nil, `"$0" tui --code `+ann.invite(t)+`; echo over; read x`)
+	term.opens("Asked offline?")
+	term.asks("d", "not now", "C-s")
+	term.shows("It waits here, and is sent once that is connected.")
+	term.shows("decided offline: decline (not now). It is sent once this desk is connected.")
 }
 
 func (p pane) resize(width, height string) {

@@ -114,7 +114,8 @@ export class Answering {
     try {
       this.operations.take(await send());
       const now = this.operations.all.get(id);
-      if (answers && !now?.later) this.outcomes.set(id, { kind: 'sent' });
+      const kept = now?.later && !now.later.late;
+      if (answers && !kept) this.outcomes.set(id, { kind: 'sent' });
       else this.outcomes.delete(id);
       if (answers && now && ended(now)) this.answered(now);
       return true;
