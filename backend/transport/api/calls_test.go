@@ -217,6 +217,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/data/noted", nil, nil, 401, 403, 403, 200},
 		{"GET /api/team", nil, nil, 401, 403, 403, 200},
 		{"GET /api/team/board", nil, nil, 401, 403, 403, 404},
+		{"GET /api/team/export", nil, nil, 401, 403, 403, 404},
 		{"GET /api/team/check", nil, nil, 401, 403, 403, 404},
 		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 422},
 		{"POST /api/team/leave", nil, text(`{}`), 401, 403, 403, 409},

@@ -3077,6 +3077,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the team and its queue stand, as tables for spreadsheets
+         * @description For: operator.
+         */
+        get: operations["exportTeamBoard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/team/invitations": {
         parameters: {
             query?: never;
@@ -14571,6 +14591,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TeamCheck"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportTeamBoard: {
+        parameters: {
+            query?: {
+                /** @description The time zone in which days and weeks begin: a name like Europe/Berlin, or an offset like +02:00; absent: UTC. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             /** @description An error; nothing was changed. */
