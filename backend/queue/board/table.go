@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/routing"
 )
 
-// WriteCSV writes what the Team page shows, as tables for spreadsheets, one below the other. An empty cell says that there is nothing to count, or
-// that a desk that is not online does not know it. Weeks begin in zone; all else is in UTC.
+// WriteCSV writes what the Team page shows, as tables for spreadsheets, one below the other. A cell is empty where there is nothing to
+// count. A desk that is not online does not know who is connected, and no desk knows it of auditors: those cells are empty, too. Weeks begin in zone;
+// all else is in UTC.
 func (b TeamBoard) WriteCSV(w io.Writer, desk human.DeskState, zone *time.Location) error {
 	t := csv.NewWriter(w)
 	for i, table := range [][][]string{b.figureRows(desk), b.personRows(desk.Online), b.skillRows(desk.Online), b.weekRows(zone), b.claimRows()} {
@@ -40,7 +42,7 @@ func (b TeamBoard) personRows(known bool) [][]string {
 	for _, p := range b.People {
 		row := []string{p.Name, string(p.Role), string(p.State), stamp(p.AwayUntil), strings.Join(p.Skills, ", "),
 			number(p.State != "", p.Claims), number(p.Answered > 0, p.Answered), number(p.Answered > 0, p.MedianMS), "", ""}
-		if known {
+		if known && p.Role != routing.Auditor {
 			row[8] = yes(p.Connected)
 			if !p.Connected {
 				row[9] = stamp(p.LastSeen)

@@ -8154,7 +8154,7 @@ export interface components {
              * @description Open requests that they have claimed.
              */
             claims: number;
-            /** @description One of their desks is. */
+            /** @description One of their desks is; false of auditors, who do not say so. */
             connected: boolean;
             /** @description When they work; none: always. */
             hours?: components["schemas"]["Hours"][];
