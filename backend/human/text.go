@@ -151,12 +151,15 @@ func ShellWords(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Cell keeps a spreadsheet from running a text that others wrote (OWASP, CSV Injection): the apostrophe makes it a text.
-func Cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
-		return "'" + text
+// Cells keeps a spreadsheet from running the texts of a row that others wrote (OWASP, CSV Injection): the apostrophe makes each a text. It changes
+// row, and returns it.
+func Cells(row []string) []string {
+	for i, text := range row {
+		if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
+			row[i] = "'" + text
+		}
 	}
-	return text
+	return row
 }
 
 // LanguageOf is the language of the window in which a text is written, mostly: en or zh-CN.

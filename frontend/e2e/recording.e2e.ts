@@ -384,7 +384,7 @@ test('a recording on the desk of another member is asked for, and read once they
     await there.operator.call('POST', '/api/human/complete', { operation_id: asked?.operation_id, decision: 'approve', digest: asked?.digest });
     await box.getByRole('link', { name: 'Open', exact: true }).click();
     await expect(app.page).toHaveURL(new RegExp(id));
-    await expect(app.page.getByText("You read this recording from Tom's desk")).toBeVisible();
+    await expect(app.page.getByText("You're reading this recording from Tom's desk")).toBeVisible();
     await expect(app.page.locator('[aria-current="step"]')).toBeVisible();
     await expect(app.page.locator('svg > image').first()).toHaveAttribute('href', /^blob:/);
     await expect(app.button('Remove')).toBeHidden();

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Hub } from './support/hub';
 import { Server } from './support/server';
 import { accessibleInBothThemes, choose, expect, fits, mod, resize, test } from './support/test';
@@ -39,6 +40,28 @@ test('who leads a team sees how it stands, and hands over what is overdue', asyn
     await there.operator.call('POST', '/api/human/claim', { operation_id: bot.operation_id });
     // What happens at another desk shows by itself.
     await expect(page.getByText(/^Tom, overdue/)).toBeVisible({ timeout: 20_000 });
+
+    // What the page shows is saved: no formula, and no number where there is nothing to count.
+    const formula = await (await app.server.agent('release-bot')).ring({ action_type: 'feedback', description: '=1+1, "智能体"\nand more', timeout: 0 });
+    await app.server.operator.call('POST', '/api/human/claim', { operation_id: formula.operation_id });
+    await expect(page.getByRole('region', { name: 'Claims and hand-over' })).toContainText('2 of 2, overdue first', { timeout: 20_000 });
+    const save = async (format: string): Promise<string> => {
+      const saving = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Export…' }).press('Enter');
+      await page.getByRole('menuitem', { name: format }).press('Enter');
+      const file = await saving;
+      expect(file.suggestedFilename()).toMatch(new RegExp(`^deskbell-team-Blue-\\d{4}-\\d\\d-\\d\\d\\.${format.toLowerCase()}$`));
+      return readFile(await file.path(), 'utf8');
+    };
+    const tables = (await save('CSV')).split('\n\n').map((table) => table.split('\n'));
+    expect(tables.map(([head]) => head?.split(',')[0])).toEqual(['team', 'person', 'skill', 'project', 'operation_id']);
+    const [figures = [], persons = [], , weeks = [], claims = []] = tables;
+    expect(figures[1]).toMatch(/^Blue,\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ,yes,2,0,1,/);
+    expect(persons.slice(1)).toEqual(['Ann,lead,on,,,1,,,yes,', 'Tom,operator,on,,,1,,,yes,']);
+    expect(weeks[1]).toMatch(/^\(all requests\),\d{4}-\d\d-\d\d,0,,,,$/);
+    expect(claims[1]).toMatch(new RegExp(`^${bot.operation_id},feedback,Which region\\?,`)); // the overdue first
+    expect(claims.slice(2).join('\n')).toMatch(new RegExp(`^${formula.operation_id},feedback,"'=1\\+1, ""智能体""\nand more",`));
+    expect(JSON.parse(await save('JSON'))).toMatchObject({ claimed: 2, overdue: 1, people: [{ name: 'Ann', claims: 1 }, { name: 'Tom', claims: 1 }] });
 
     await page.getByRole('button', { name: 'Which region?', exact: true }).click();
     await expect(page).toHaveURL(new RegExp(bot.operation_id));

@@ -55,7 +55,7 @@ type TeamPerson struct {
 	routing.Member
 	State     State      `json:"state,omitempty" enum:"on,away,off" doc:"Absent for those who are not asked: agents and auditors."`
 	AwayUntil *time.Time `json:"away_until,omitempty"`
-	Connected bool       `json:"connected" doc:"One of their desks is."`
+	Connected bool       `json:"connected" doc:"One of their desks is; false of auditors, who do not say so."`
 	LastSeen  *time.Time `json:"last_seen,omitempty" doc:"When one of their desks last was; absent: not since this desk was started."`
 	Claims    int        `json:"claims" doc:"Open requests that they have claimed."`
 	Answered  int        `json:"answered" doc:"Requests that they answered or declined today."`

@@ -41,6 +41,7 @@ type seat struct {
 	direct       string        // the server's URL, where there are no proxies
 	skew         time.Duration // of its clock
 	log          *slog.Logger
+	deletes      func(context.Context, human.Actor, []human.OperationID) error // what leads deleted for the whole team; nil: it stays
 
 	using sync.RWMutex // held to read while a command runs
 	q     *queue.Queue
@@ -85,7 +86,7 @@ func (s *seat) open(tb testing.TB) {
 	}
 	now := func() time.Time { return time.Now().Add(s.skew) }
 	j, err := team.New(store, team.Options{
-		Desk: s.name, Now: now, Log: s.log, Patience: 2 * time.Second,
+		Desk: s.name, Now: now, Log: s.log, Patience: 2 * time.Second, Delete: s.deletes,
 		Connect: func() (*nats.Conn, error) {
 			return nats.Connect(s.urls(), append(team.Settings(s.name), nats.Timeout(time.Second))...)
 		},

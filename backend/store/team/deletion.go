@@ -95,14 +95,10 @@ func (j *Journal) keepDeleting(ctx context.Context) {
 		}
 		for member, ids := range by {
 			for some := range slices.Chunk(slices.Sorted(slices.Values(ids)), atOnce) {
-				err := j.o.Delete(ctx, human.Actor{Role: human.Operator, Name: member}, some)
-				if err != nil && ctx.Err() == nil {
+				stay, reason := j.deleteHere(ctx, human.Actor{Role: human.Operator, Name: member}, some, gone)
+				if stay > 0 && ctx.Err() == nil {
 					left = true
-					j.o.Log.Warn("what was deleted for the whole team is still on this desk; it is tried again", "operations", len(some), "by", member, "reason", err)
-					continue
-				}
-				for _, id := range some {
-					gone[id] = true
+					j.o.Log.Warn("what was deleted for the whole team is still on this desk; it is tried again", "operations", stay, "by", member, "reason", reason)
 				}
 			}
 		}
@@ -118,6 +114,27 @@ func (j *Journal) keepDeleting(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// deleteHere deletes operations at once, and notes them as gone. Where one of them has to stay, none is deleted, so it tries the halves. It returns how many
+// stay, and why one does.
+func (j *Journal) deleteHere(ctx context.Context, by human.Actor, ids []human.OperationID, gone map[human.OperationID]bool) (stay int, reason error) {
+	err := j.o.Delete(ctx, by, ids)
+	if err == nil {
+		for _, id := range ids {
+			gone[id] = true
+		}
+		return 0, nil
+	}
+	if len(ids) == 1 || human.KindOf(err) != human.Conflict {
+		return len(ids), err
+	}
+	for _, half := range [][]human.OperationID{ids[:len(ids)/2], ids[len(ids)/2:]} {
+		if n, err := j.deleteHere(ctx, by, half, gone); n > 0 {
+			stay, reason = stay+n, err
+		}
+	}
+	return stay, reason
 }
 
 // DeleteForAll has every desk of the team delete operations that have ended, at once or when it connects next. It returns once the team's

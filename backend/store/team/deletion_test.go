@@ -3,7 +3,10 @@
 package team_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -112,6 +115,68 @@ func TestTheServerForgets(t *testing.T) {
 	if err := a.j.DeleteForAll(ctx, []human.OperationID{kept}); human.KindOf(err) != human.Denied {
 		t.Errorf("an operator deletes for all: %v", err)
 	}
+}
+
+// A request of which a recording is being made stays on that desk until that has ended, and keeps no other one there.
+func TestWhatIsRecordedIsDeletedLater(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	a, b, s := pair(t)
+	h := &history{start: time.Now()}
+	var ids []human.OperationID
+	for range 5 {
+		id := h.ok(t, a, "ring", "", "bot").id
+		h.ok(t, a, "claim", id, "")
+		h.ok(t, a, "complete", id, "")
+		b.sees(t, id, 3)
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	recorded := ids[2]
+	rec := human.Recording{ID: "rec_1", OperationID: recorded, By: b.member, State: human.RecordingRuns, StartedAt: time.Now()}
+	head, err := b.store.Head(ctx)
+	if err == nil {
+		err = errors.Join(b.store.Outbox().Post(ctx, head, "", nil, time.Now()), b.store.Recordings().Create(ctx, rec))
+	}
+	bucket, none := admin(t, s).KeyValue(ctx, team.Deletions)
+	deleted := func(ids ...human.OperationID) {
+		t.Helper()
+		for _, id := range ids {
+			if _, err := bucket.Put(ctx, "Ann=1."+string(id), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(err, none); err != nil {
+		t.Fatal(err)
+	}
+	deleted(ids...)
+	b.deletes = func(ctx context.Context, by human.Actor, ids []human.OperationID) error {
+		return b.store.DeleteRequests(ctx, by, ids, time.Now())
+	}
+	b.restart(t)
+	here := func(want ...human.OperationID) {
+		t.Helper()
+		eventually(t, 30*time.Second, "the deletions", func() error {
+			var left []human.OperationID
+			for _, id := range ids {
+				if entries, err := b.store.Operation(ctx, id); err != nil || entries[len(entries)-1].Event.Type != human.Erased {
+					left = append(left, id)
+				}
+			}
+			if !slices.Equal(left, want) {
+				return fmt.Errorf("%v are here, want %v", left, want)
+			}
+			return nil
+		})
+	}
+	here(recorded)
+	rec.State = human.RecordingStopped
+	if err := b.store.Recordings().Append(ctx, rec, nil); err != nil {
+		t.Fatal(err)
+	}
+	deleted("op_another") // it is tried again at once
+	here()
 }
 
 // What is asked, answered and deleted while a desk is offline was never the team's.

@@ -41,7 +41,7 @@ type Options struct {
 	// Named notes that an operation of another desk names files, before the operation itself is stored here; nil: nothing is noted.
 	Named func(ctx context.Context, op human.OperationID, files []human.Attachment) error
 	// Delete deletes operations that are here, ended or not, with all that belongs to them, as a lead did for the whole team; what is not here is
-	// left out. nil: nothing is deleted.
+	// left out. A Conflict says that one has to stay for now, and that none was deleted. nil: nothing is deleted.
 	Delete func(ctx context.Context, by human.Actor, ids []human.OperationID) error
 }
 

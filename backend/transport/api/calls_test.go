@@ -223,6 +223,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/data/noted", nil, nil, 401, 403, 403, 200},
 		{"GET /api/team", nil, nil, 401, 403, 403, 200},
 		{"GET /api/team/board", nil, nil, 401, 403, 403, 404},
+		{"GET /api/team/export", nil, nil, 401, 403, 403, 404},
 		{"GET /api/team/check", nil, nil, 401, 403, 403, 404},
 		{"POST /api/team/join", nil, text(`{"link":"https://127.0.0.1/join#none"}`), 401, 403, 403, 422},
 		{"DELETE /api/team/later/{id}", func() string { return "/api/team/later/op_x" }, nil, 401, 403, 403, 404},

@@ -206,10 +206,7 @@ func table(w io.Writer) func([]human.Operation) error {
 			} else if op.Ended != nil {
 				row[10], row[15] = op.Ended.By.Name, op.Ended.Reason
 			}
-			for i, text := range row {
-				row[i] = human.Cell(text)
-			}
-			_ = t.Write(row)
+			_ = t.Write(human.Cells(row))
 		}
 		t.Flush()
 		return t.Error()

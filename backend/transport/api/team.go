@@ -6,10 +6,14 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
 	"deskbell/backend/human"
 	"deskbell/backend/queue/asking"
 	"deskbell/backend/queue/board"
 	"deskbell/backend/queue/routing"
+	"deskbell/backend/record/library"
 )
 
 // Team is the team that this desk may be in.
@@ -95,6 +99,10 @@ func (s *Server) team(c catalogue) {
 			b, err := s.deps.Team.Board(ctx, x.by, s.deps.Now().In(zone))
 			return ok(&b, err)
 		})
+	add(c, route{http.MethodGet, "/api/team/export", "exportTeamBoard", "How the team and its queue stand, as tables for spreadsheets", operators, 0}, s.exportBoard)
+	operationAt(c.api.OpenAPI(), http.MethodGet, "/api/team/export").Responses["200"] = &huma.Response{Description: "The file.", Content: map[string]*huma.MediaType{
+		"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}},
+	}}
 	add(c, route{http.MethodGet, "/api/team/check", "checkTeam", "Compare this desk's copy with the team's journal, by counts and hashes; it may take minutes", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *none) (*answer[*human.TeamCheck], error) {
 			found, err := s.deps.Team.Check(ctx)
@@ -142,4 +150,25 @@ func (s *Server) team(c catalogue) {
 			h, err := s.deps.Team.AskForRecording(ctx, x.by, in.ID, in.Recording, in.JSON.Reason)
 			return ok(&h, err)
 		})
+}
+
+// exportBoard answers with a file.
+func (s *Server) exportBoard(ctx context.Context, x *exchange, in *boardInput) (*stream, error) {
+	zone, err := zoneOf(in.Zone)
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.deps.Team.Board(ctx, x.by, s.deps.Now().In(zone))
+	if err != nil {
+		return nil, err
+	}
+	desk, _ := s.deps.Team.State()
+	return &stream{func(hc huma.Context) {
+		r, w := humago.Unwrap(hc)
+		name := "deskbell-team-" + b.At.In(zone).Format(time.DateOnly) + ".csv"
+		if err := b.WriteCSV(&fileWriter{ResponseWriter: w, export: library.Export{Name: name, Media: "text/csv; charset=utf-8"}}, desk, zone); err != nil {
+			s.note(ctx, r.Method, r.URL.Path, err)
+			panic(http.ErrAbortHandler) // the caller must not take what it got for the whole
+		}
+	}}, nil
 }

@@ -425,10 +425,7 @@ func actionRows(w io.Writer, all []human.Action) error {
 		if a.Page != nil {
 			row[7] = a.Page.URL
 		}
-		for i, text := range row {
-			row[i] = human.Cell(text)
-		}
-		_ = t.Write(row)
+		_ = t.Write(human.Cells(row))
 	}
 	t.Flush()
 	return t.Error()

@@ -390,6 +390,13 @@ export class Api {
     return this.#get('/api/team/board' + search({ zone }));
   }
 
+  /** Saves how the team stands as a file of that name and format, and returns its name. */
+  exportTeam(file: string, format: 'csv' | 'json', zone: string): Promise<string> {
+    const path = (format === 'csv' ? '/api/team/export' : '/api/team/board') + search({ zone });
+    const name = `${file}.${format}`;
+    return shell.save(name, path, async () => ({ ...(await fetchBytes(this.to, path)), name }));
+  }
+
   /** Who was invited, joined and was removed; for leads also the links that still work. */
   teamMembers(): Promise<TeamMembers> {
     return this.#get('/api/team/members');

@@ -3077,6 +3077,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/team/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the team and its queue stand, as tables for spreadsheets
+         * @description For: operator.
+         */
+        get: operations["exportTeamBoard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/team/invitations": {
         parameters: {
             query?: never;
@@ -8185,7 +8205,7 @@ export interface components {
              * @description Open requests that they have claimed.
              */
             claims: number;
-            /** @description One of their desks is. */
+            /** @description One of their desks is; false of auditors, who do not say so. */
             connected: boolean;
             /** @description When they work; none: always. */
             hours?: components["schemas"]["Hours"][];
@@ -14622,6 +14642,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TeamCheck"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportTeamBoard: {
+        parameters: {
+            query?: {
+                /** @description The time zone in which days and weeks begin: a name like Europe/Berlin, or an offset like +02:00; absent: UTC. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             /** @description An error; nothing was changed. */

@@ -15,5 +15,7 @@ test('the events of a team are sentences, and one that is not known is its name'
   expect(says(event('approved_first', {}))[0]).toBe('Mei approved as the first of two');
   expect(says(event('approved_first', {}, 'Tom'))).toEqual(['You approved as the first of two', '你已作出两次批准中的第一次']);
   expect(says(event('routed', { routing: { step: 1, names: ['Mei', 'Tom'], reason: { text: 'Everyone.' }, at: '' } }))[0]).toBe('Routed to Mei, Tom: Everyone.');
+  expect(says(event('recording_began', {}))).toEqual(['Recording started', '录制已开始']);
+  expect(says(event('recording_dropped', {}))).toEqual(['Recording deleted', '录制已删除']);
   expect(says(event('from_a_later_version', {}))[0]).toBe('from_a_later_version');
 });

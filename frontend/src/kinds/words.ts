@@ -102,6 +102,10 @@ export function eventSentence(event: TimelineEvent, operator: string, op: Operat
       return m.ev_routed({ names: event.data.routing?.names?.join(m.list_comma()) ?? '', why: event.data.routing ? sentence(event.data.routing.reason) : '' });
     case 'started':
       return m.ev_started();
+    case 'recording_began':
+      return m.ev_recording_began();
+    case 'recording_dropped':
+      return m.ev_recording_dropped();
     case 'input_saved':
       return m.ev_input_saved();
     case 'held':

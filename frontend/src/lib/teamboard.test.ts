@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bars, hoursOf, hoursText, takers, weekNumber } from './teamboard';
+import { bars, hoursOf, hoursText, takers, teamFile, weekNumber } from './teamboard';
 import type { TeamPerson, TeamWeek } from './wire';
 
 test.each([
@@ -32,4 +32,14 @@ test('hours are read as people write them, and written so', () => {
   expect(hoursOf(' 09:00-17:30 ')).toEqual({ days: [], from: '09:00', to: '17:30' });
   for (const wrong of ['', 'mon', 'mon-fri', 'mo 09:00-17:30', 'mon- 09:00-17:30', 'mon, 09:00-17:30', 'mon 9-17']) expect(hoursOf(wrong), wrong).toBeUndefined();
   for (const text of ['mon,tue 09:00-17:30', '22:00-06:00']) expect(hoursText(hoursOf(text) ?? { from: '', to: '' })).toBe(text);
+});
+
+test.each([
+  ['Blue', 'deskbell-team-Blue-2026-11-29'],
+  ['蓝队', 'deskbell-team-蓝队-2026-11-29'],
+  ['../a: "b"\n', 'deskbell-team-a-b-2026-11-29'],
+  ['…', 'deskbell-team-2026-11-29'],
+  ['x'.repeat(300), `deskbell-team-${'x'.repeat(60)}-2026-11-29`],
+])('a file about the team %j is called %s', (team, name) => {
+  expect(teamFile(team, new Date(2026, 10, 29, 0, 30).toISOString())).toBe(name);
 });

@@ -1,3 +1,4 @@
+import { dateOf } from './time';
 import type { Hours, TeamPerson, TeamWeek } from './wire';
 
 /** The number of a week, of the calendar on which weeks begin on Mondays and the first has the year's first Thursday (ISO 8601). */
@@ -7,6 +8,12 @@ export function weekNumber(from: string): number {
   const thursday = new Date(monday.getFullYear(), monday.getMonth(), monday.getDate() + 3, 12);
   const day = Math.floor((thursday.getTime() - new Date(thursday.getFullYear(), 0, 1, 12).getTime()) / 86_400_000 + 0.5);
   return Math.floor(day / 7) + 1;
+}
+
+/** The name of a file about a team, of a day of this clock, without an ending. A team may be called anything. */
+export function teamFile(team: string, at: string): string {
+  const name = [...team.replace(/[^\p{L}\p{M}\p{N}]+/gu, '-').replace(/^-|-$/g, '')].slice(0, 60).join('');
+  return ['deskbell-team', name, dateOf(new Date(at))].filter(Boolean).join('-');
 }
 
 /** How high the bars of medians are, from 0 to `height`: the longest of all rows has it all, and none is thinner than a line. */

@@ -51,6 +51,11 @@ export function timeOfDay(at: string | number, exact = false): string {
   return exact ? `${short}:${pad(d.getSeconds())}` : short;
 }
 
+/** A day of the operator's calendar, as a date field says it. */
+export function dateOf(day: Date): string {
+  return [day.getFullYear(), pad(day.getMonth() + 1), pad(day.getDate())].join('-');
+}
+
 /** Whether two moments lie on one day of the operator's calendar. */
 export function sameDay(a: string | number, b: string | number): boolean {
   return new Date(a).toDateString() === new Date(b).toDateString();

@@ -1,6 +1,7 @@
 import type { GateApi } from '../backend/gate';
 import { Problem } from '../backend/http';
 import type { GateRule, Proposal, Ruling, RulePreview } from '../lib/gatewire';
+import { dateOf } from '../lib/time';
 import { errorText } from './sentences.svelte';
 import { Trying } from './trying.svelte';
 
@@ -159,11 +160,6 @@ export class RuleForm {
     this.trouble = errorText(error);
     this.fault = error instanceof Problem ? error.field : '';
   }
-}
-
-/** A day as a date field says it. */
-export function dateOf(day: Date): string {
-  return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((n) => String(n).padStart(2, '0')).join('-');
 }
 
 /** When a rule ends, on the wire; days end at midnight of the operator's calendar. Nothing for one that holds always. */
