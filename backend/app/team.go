@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,7 +25,7 @@ type membership struct {
 
 	credentials hub.Credentials
 	journal     *team.Journal // nil: in no team
-	left        bool          // there is a team that this desk left
+	left        atomic.Bool   // there is a team that this desk left
 
 	gone    context.Context // ends once this desk has left
 	leaves  context.CancelFunc

@@ -27,6 +27,8 @@ type Team interface {
 	Board(ctx context.Context, by human.Actor, at time.Time) (board.TeamBoard, error)
 	// Asking is how the asking for a request stands at a time; nil where that is not known.
 	Asking(op human.Operation, at time.Time) *asking.Asking
+	// Frozen says whether an operation is in the journal of a team that this desk left: nothing changes it here.
+	Frozen(ctx context.Context, op human.OperationID) bool
 	// Rules are the team's.
 	Rules() (human.TeamRules, error)
 	// SetRules replaces them, where their revision is still the same; only a lead may.
