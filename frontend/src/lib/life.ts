@@ -20,6 +20,11 @@ export function underWay(op: Operation): boolean {
   return !op.frozen && !!op.run && op.run.state !== 'stopped' && op.run.state !== 'finished';
 }
 
+/** Who gets the answer: the agent, or the member of the team who asked. */
+export function asker(op: Operation): string {
+  return op.to ? (op.requested_by ?? '') : op.agent_id;
+}
+
 /** Its end; undefined while it is open, and where it is frozen as that. */
 export function endedAt(op: Operation): string | undefined {
   return op.result?.at ?? op.ended?.at ?? op.leaving?.at;
