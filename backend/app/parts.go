@@ -417,6 +417,10 @@ func (a *App) openAPI() (err error) {
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
 			p := Program(a.Version, a.Built, nil)
 			p.Audit = func(ctx context.Context, _ string) (receipt.Audit, error) { return audit(ctx) } // of the journal that is open: it knows its end
+			p.Team = func(context.Context, string) (human.DeskState, error) {
+				now, _ := a.team.State()
+				return now, nil
+			}
 			return human.Lines(cli.Examine(ctx, p, cli.Place{Dir: a.Dir, Config: a.Config.Config})), nil
 		},
 		Sample:  func(ctx context.Context) error { return a.samples.Start(ctx, a.URL(), a.now().UI.Language) },

@@ -26,6 +26,7 @@ import (
 	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/settings/gatefile"
 	"deskbell/backend/store/sqlite"
+	"deskbell/backend/store/team/hub"
 	"deskbell/backend/transport/api"
 	"deskbell/backend/transport/cli"
 	"deskbell/backend/transport/mcp"
@@ -60,6 +61,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 		Repair:      repair(version),
 		ReadLosses:  readLosses(version),
 		Audit:       audited,
+		Team:        joinedTeam,
 		Newest:      newest(version),
 		Update:      updateCheck(version),
 		ReceiptKeys: receiptkeys.Public,
@@ -94,6 +96,15 @@ func Program(version, built string, console fs.FS) cli.Program {
 			return cli.Notifications{Shown: s.Answers, Name: s.Name, Buttons: s.Actions}
 		},
 	}
+}
+
+// joinedTeam is the team whose credentials are in a data folder.
+func joinedTeam(_ context.Context, dir string) (human.DeskState, error) {
+	c, err := hub.Load(dir)
+	if human.KindOf(err) == human.NotFound {
+		err = nil
+	}
+	return human.DeskState{Team: c.Team, Member: c.Member}, err
 }
 
 // keysIn opens the keys of agents in a data folder.

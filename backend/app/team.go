@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -25,7 +26,7 @@ type membership struct {
 
 	credentials hub.Credentials
 	journal     *team.Journal // nil: in no team
-	left        bool          // there is a team that this desk left
+	left        atomic.Bool   // there is a team that this desk left
 	later       *later.List   // what is decided while the team cannot be reached
 
 	gone    context.Context // ends once this desk has left

@@ -60,6 +60,8 @@ func (m *membership) Leave(ctx context.Context, by human.Actor, how human.Leave)
 	m.running.Wait()
 	canceled, err := m.stand(ctx, "", "")
 	done.Canceled += canceled
+	m.app.queue.Forget(func(id human.OperationID) bool { return m.Frozen(ctx, id) })
+	m.changes(done.State) // windows read again what is frozen
 	if err == nil {
 		done.After, err = team.Copy(ctx, m.app.store)
 	}
@@ -84,7 +86,9 @@ func (m *membership) mayLeave(ctx context.Context, how human.Leave, online bool)
 
 // stand notes in which team this desk is, and cancels the requests of its agents that are open in a team that it left. It returns how many those were.
 func (m *membership) stand(ctx context.Context, identity, desk string) (canceled int, err error) {
-	if m.left, err = m.app.store.Stand(ctx, identity, desk, time.Now()); err != nil || !m.left {
+	left, err := m.app.store.Stand(ctx, identity, desk, time.Now())
+	m.left.Store(left)
+	if err != nil || !left {
 		return 0, err
 	}
 	return m.cancelOwn(ctx, m.app.store, true)
@@ -125,9 +129,18 @@ func withdraw(ctx context.Context, journal queue.Journal, id human.OperationID) 
 	}
 }
 
+// Frozen implements api.Team.
+func (m *membership) Frozen(ctx context.Context, id human.OperationID) bool {
+	if !m.left.Load() {
+		return false
+	}
+	at, err := m.app.store.Standing(ctx, id)
+	return err == nil && at.Elsewhere
+}
+
 // alone is the store as the journal of a desk that is in no team.
 func (m *membership) alone() queue.Journal {
-	if m.left {
+	if m.left.Load() {
 		return replica.Left{Storage: m.app.store}
 	}
 	return m.app.store

@@ -121,6 +121,8 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 		}
 	}
 	cannot(a2, "complete", map[string]any{"human_input": "yes", "digest": a2.Digest})
+	frozen := func(op human.Operation) bool { return op.Frozen }
+	mei.sees(t, a2, frozen)
 	run(t, mei.dir, nil, "team", "--code", mei.invite(t)).want(t, 0, "left the team Platform", "Start Deskbell again")
 	run(t, mei.dir, nil, "team", "leave", "--code", mei.invite(t)).want(t, 3, "start Deskbell again first")
 	n1 := mei.ask(t, "m2")
@@ -131,6 +133,9 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 	cannot(a2, "claim", map[string]any{})
 	cannot(a1, "reply", map[string]any{"text": "a word"})
 	cannot(m1, "reply", map[string]any{"text": "a word"})
+	mei.sees(t, a2, frozen)
+	mei.sees(t, m1, frozen)
+	mei.sees(t, n1, func(op human.Operation) bool { return !op.Frozen })
 	if open, all, found := mei.finds(t, "state=open"), mei.finds(t, ""), mei.finds(t, "q=a2"); len(open) > 0 || !slices.Equal(all, []string{"a1", "a2", "m1", "m2", "m2"}) || len(found) != 1 {
 		t.Errorf("it has %v, of which %v are open, and finds %v", all, open, found)
 	}
@@ -140,7 +145,7 @@ func TestADeskLeavesItsTeam(t *testing.T) {
 
 	// Back in the team, the desk has what was done meanwhile, and the team what was done here, once.
 	mei.joins(t, h, "Mei", team.OperatorRole)
-	mei.sees(t, a2, hasEnded)
+	mei.sees(t, a2, func(op human.Operation) bool { return op.State.Terminal() && !op.Frozen })
 	ann.sees(t, n2, hasEnded)
 	same(ann, mei)
 	mei.boss.good(t, "POST", "/api/human/reply", map[string]any{"operation_id": m1.ID, "text": "a late word"}, nil)

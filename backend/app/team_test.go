@@ -60,6 +60,19 @@ func (d *fixture) team(t testing.TB, is func(human.DeskState) bool) (now human.D
 	return now
 }
 
+// doctorSays checks what the doctor of the fixture's server says of the team.
+func (d *fixture) doctorSays(t *testing.T, texts ...string) {
+	t.Helper()
+	var report struct{ Checks []human.DoctorCheck }
+	d.boss.good(t, "GET", "/api/doctor", nil, &report)
+	at := slices.IndexFunc(report.Checks, func(c human.DoctorCheck) bool { return c.Name == "team" })
+	for _, text := range texts {
+		if at < 0 || !strings.Contains(report.Checks[at].Detail, text) || !strings.Contains(report.Checks[at].Fix, "deskbell team check") {
+			t.Errorf("of the team the doctor does not say %q: %+v", text, report.Checks)
+		}
+	}
+}
+
 func online(s human.DeskState) bool { return s.Online }
 
 // joined is a desk of a hub's team.
@@ -208,7 +221,8 @@ func TestATeamAnswers(t *testing.T) {
 		if len(receipts.Receipts) != 1 || !strings.Contains(string(receipts.Receipts[0]), `approver`) {
 			t.Errorf("the receipts are %s", receipts.Receipts)
 		}
-		run(t, d.dir, nil, "doctor").want(t, 0)
+		run(t, d.dir, nil, "doctor").want(t, 0, "whether it is connected was not asked")
+		d.doctorSays(t, "connected since")
 	}
 
 	// Both desks count the same.
@@ -242,6 +256,7 @@ func TestATeamAnswers(t *testing.T) {
 		alone1 = op
 		ann.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "human_input": "answered away", "digest": op.Digest}, nil)
 	}).want(t, 0, "answered away")
+	ann.doctorSays(t, "not connected since", "cannot be reached", "requests that wait here: 1")
 	if s := ann.team(t, func(human.DeskState) bool { return true }); s.Waiting != 1 {
 		t.Errorf("away, the desk stands as %+v", s)
 	}

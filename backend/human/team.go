@@ -18,6 +18,7 @@ type TeamState struct {
 	Approvals       []Approval `json:"approvals,omitempty" doc:"For operators: the first of two approvals, which counts until its until. The second is the result."`
 	HandOver        *HandOver  `json:"hand_over,omitempty" doc:"For operators: whom it was handed over to and who has not claimed it yet."`
 	Routing         []Routing  `json:"routing,omitempty" doc:"For operators: who was asked and why, in order."`
+	Frozen          bool       `json:"frozen,omitempty" doc:"For operators: it is from before this desk left its team. It can be read, and not changed."`
 }
 
 // A HandOver is an operation on its way from the operator who has claimed it to another.

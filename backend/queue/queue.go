@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 	"unique"
@@ -424,6 +426,19 @@ func (q *Queue) refresh(op human.Operation) {
 	}
 	if fresh, err := human.Fold(op.ID, entries); err == nil && fresh.Version > op.Version {
 		q.keep(fresh)
+	}
+}
+
+// Forget has the open operations that gone names not count and not be marked overdue any more: nothing changes them here.
+func (q *Queue) Forget(gone func(human.OperationID) bool) {
+	q.mu.Lock()
+	ids := slices.Collect(maps.Keys(q.open))
+	q.mu.Unlock()
+	for _, id := range slices.DeleteFunc(ids, func(id human.OperationID) bool { return !gone(id) }) {
+		q.mu.Lock()
+		q.fall(id)
+		q.wake(id)
+		q.mu.Unlock()
 	}
 }
 

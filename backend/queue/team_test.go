@@ -202,3 +202,24 @@ func TestPendingInATeam(t *testing.T) {
 	do(q.Claim(t.Context(), ann, op.ID))
 	wants("Ann has it", 2)
 }
+
+// What a team has which this desk left counts no more, and does not become overdue.
+func TestForgetting(t *testing.T) {
+	t.Parallel()
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	r := request(bot, "theirs")
+	r.Timeout = 1
+	theirs := ring(t, q, r)
+	r.Description = "own"
+	own := ring(t, q, r) // due after the other
+	q.Forget(func(id human.OperationID) bool { return id == theirs.ID })
+	if q.Pending() != 1 || q.PendingOf(bot.Name) != 1 {
+		t.Errorf("%d wait, %d of the agent", q.Pending(), q.PendingOf(bot.Name))
+	}
+	if got, err := q.Wait(t.Context(), mei, own.ID, own.Version); err != nil || !got.Overdue {
+		t.Errorf("the other is overdue: %t, %v", got.Overdue, err)
+	}
+	if got, err := q.Get(t.Context(), mei, theirs.ID); err != nil || got.Overdue {
+		t.Errorf("it is overdue: %t, %v", got.Overdue, err)
+	}
+}

@@ -363,6 +363,36 @@ test('what is decided offline waits, can be discarded, and is sent or came too l
   }
 });
 
+test('what a team has that this desk left is read only, and waits for no answer', async ({ app, page }) => {
+  test.setTimeout(120_000);
+  const hub = await Hub.start('Blue');
+  const there = await Server.start();
+  try {
+    await hub.join(app.server, 'Ann', 'operator');
+    await hub.join(there, 'Tom', 'operator');
+    const asked = await (await there.agent('release-bot')).ring({ action_type: 'feedback', description: 'Which region?', timeout: 0 });
+    await app.open('inbox');
+    const row = page.getByRole('link', { name: 'Which region?' });
+    await row.click({ timeout: 40_000 });
+    const note = page.getByText('This is from before this desk left its team.');
+    const fields = page.getByRole('main').getByRole('textbox');
+    await expect(fields.first()).toBeVisible();
+
+    await app.server.operator.call('POST', '/api/team/leave', {});
+    await expect(note).toBeVisible();
+    await expect(fields).toHaveCount(0);
+    await expect(row).toBeHidden();
+    await accessibleInBothThemes(page);
+
+    await app.go(`history/${asked.operation_id}`);
+    await expect(note).toBeVisible();
+    await expect(page.getByRole('main')).toContainText('read only');
+  } finally {
+    await there.end();
+    await hub.end();
+  }
+});
+
 interface Told {
   state: string;
   digest: string;

@@ -118,6 +118,8 @@ func (noTeam) Remove(context.Context, human.Actor, string) (human.TeamRemoval, e
 func (noTeam) Members(context.Context) (human.TeamMembers, error) { return human.TeamMembers{}, nil }
 func (noTeam) Asking(human.Operation, time.Time) *asking.Asking   { return nil }
 
+func (noTeam) Frozen(context.Context, human.OperationID) bool { return false }
+
 func (noTeam) Rules() (human.TeamRules, error) { return human.TeamRules{}, nil }
 
 func (noTeam) SetRules(context.Context, human.Actor, human.TeamRules) error {

@@ -356,6 +356,7 @@ func (s *Server) listed(by human.Actor, op human.Operation) *Operation {
 	}
 	v := &Operation{Operation: s.deps.Queue.Marked(s.ctx, op.Named())}
 	v.Others = by.Role == human.Operator && op.AsksOthers(by.Name, s.deps.Now())
+	v.Frozen = by.Role == human.Operator && s.deps.Team != nil && s.deps.Team.Frozen(s.ctx, op.ID)
 	if by.Role == human.Operator && (!op.State.Terminal() || op.DeliveredAt == nil) {
 		p := s.deps.Queue.PresenceOf(op.ID)
 		v.Presence = &p

@@ -36,6 +36,8 @@ type Team interface {
 	Later(ctx context.Context, id human.OperationID) (decided *human.Later, away bool)
 	// Discard deletes it, so that it is not done; NotFound where there is none.
 	Discard(ctx context.Context, id human.OperationID) error
+	// Frozen says whether an operation is in the journal of a team that this desk left: nothing changes it here.
+	Frozen(ctx context.Context, op human.OperationID) bool
 	// Rules are the team's.
 	Rules() (human.TeamRules, error)
 	// SetRules replaces them, where their revision is still the same; only a lead may.

@@ -170,6 +170,8 @@ type Program struct {
 	Summaries func(p Place) []human.Diagnosis
 	// Sources says what of the operator's work could be recorded in this session.
 	Sources func(ctx context.Context, p Place) []human.SourceState
+	// Team is how the desk of a data folder stands with its team. Since is the zero time where only the team is known.
+	Team func(ctx context.Context, dir string) (human.DeskState, error)
 	// Newest asks updates.feed for the newest version now, and says in a line whether it is newer than this program.
 	Newest func(ctx context.Context, p Place) (string, error)
 	// Update is the check of what was last found, none where updates.check is off. It asks nothing.

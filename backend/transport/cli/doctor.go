@@ -21,6 +21,7 @@ import (
 	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/disk"
 	"deskbell/backend/store/settings"
+	"deskbell/backend/transport/client"
 )
 
 func (s *shell) doctorCommand() *cobra.Command {
@@ -43,6 +44,7 @@ func (s *shell) doctorCommand() *cobra.Command {
 			// A large database takes longer to read than anything else may.
 			program.Database = func(_ context.Context, dir string) ([]human.Sentence, error) { return s.Database(c.Context(), dir) }
 			program.Audit = func(_ context.Context, dir string) (receipt.Audit, error) { return s.Audit(c.Context(), dir) }
+			program.Team = s.teamNow
 			report := Examine(ctx, program, Place{Dir: dir, Config: place.Config})
 			if err != nil {
 				report = slices.Insert(report, 1, human.Broken(human.Sayf("settings"), human.Sayf("%s", human.Inner{Err: err}), human.Sayf("correct that line of the file, or rename the file: every setting then has its default")))
@@ -116,6 +118,7 @@ func Examine(ctx context.Context, program Program, p Place) []human.Diagnosis {
 		report = append(report, checkArchives(ctx, program, p)...)
 		report = append(report, checkServer(ctx, p.Dir, p.Config.Settings().Server.Addr))
 	}
+	report = append(report, checkTeam(program.Team(ctx, p.Dir))...)
 	report = append(report, checkDisplay())
 	report = append(report, checkSession(ctx)...)
 	report = append(report, checkNotifications(program.Notifications(ctx)))
@@ -284,6 +287,52 @@ func checkServer(ctx context.Context, dir, addr string) human.Diagnosis {
 	}
 	_ = listener.Close() // it was only a try
 	return human.Healthy(name, human.Sayf("none runs; %s is free", addr))
+}
+
+// teamNow has the server that runs say how its desk stands, where this terminal is signed in.
+func (s *shell) teamNow(ctx context.Context, dir string) (human.DeskState, error) {
+	stored, err := s.Team(ctx, dir)
+	if err != nil || stored.Team == "" || s.Sessions == nil {
+		return stored, err
+	}
+	token := ""
+	server, err := datadir.Find(dir)
+	if err == nil {
+		token, err = s.Sessions.Load(ctx, server.At())
+	}
+	if err == nil && token != "" {
+		if now, err := client.New(server.At(), token).Team(ctx); err == nil {
+			return now, nil
+		}
+	}
+	return stored, nil
+}
+
+// checkTeam says how the desk stands with its team, without names, which the bundle leaves out; nothing where it is in none.
+func checkTeam(now human.DeskState, err error) []human.Diagnosis {
+	name, compare := human.Sayf("team"), human.Sayf("`deskbell team check` compares this desk's copy with the team's journal")
+	restart := human.Sayf("start Deskbell again")
+	var d human.Diagnosis
+	switch {
+	case err != nil:
+		d = human.Broken(name, human.Sayf("%s", human.Inner{Err: err}), human.Sayf("ask for a new link, and join the team again"))
+	case now.Team == "":
+		return nil
+	case now.Left:
+		d = human.Limited(name, human.Sayf("this desk left its team"), restart)
+	case now.Restart:
+		d = human.Limited(name, human.Sayf("this desk joined a team, and connects once Deskbell is started again"), restart)
+	case now.Since.IsZero():
+		d = human.Healthy(name, human.Sayf("this desk is in one; whether it is connected was not asked, because Deskbell does not run, or you are not signed in here")).
+			Hint(human.Sayf("`deskbell team` says how it stands"))
+	case now.Online:
+		d = human.Healthy(name, human.Sayf("connected since %s; nothing waits, and nothing is missing", now.Since.Local().Format(time.DateTime))).Hint(compare)
+	default:
+		d = human.Limited(name, human.Sayf("not connected since %s: %s; changes of the team that are not here yet: %d; requests that wait here: %d",
+			now.Since.Local().Format(time.DateTime), cmp.Or(now.Problem, "it catches up"), now.Behind, now.Waiting),
+			human.Sayf("see that this machine reaches the hub, and that the hub runs; then `deskbell team check` compares this desk's copy with the team's journal"))
+	}
+	return []human.Diagnosis{d}
 }
 
 // stopCommand ends a process.

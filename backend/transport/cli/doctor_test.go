@@ -8,10 +8,13 @@ import (
 	"go/parser"
 	"go/token"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/receipt"
@@ -32,6 +35,7 @@ func badly() Program {
 		Audit:         func(context.Context, string) (receipt.Audit, error) { return receipt.Audit{}, trouble },
 		Notifications: func(context.Context) Notifications { return Notifications{} },
 		Model:         func(Place) (Model, error) { return Model{Name: "m", Host: "h", Key: noKey{}}, nil },
+		Team:          func(context.Context, string) (human.DeskState, error) { return human.DeskState{}, trouble },
 		Update:        func(Place) []human.Diagnosis { return nil },
 		Summaries:     func(Place) []human.Diagnosis { return nil },
 		Sources: func(context.Context, Place) []human.SourceState {
@@ -95,6 +99,8 @@ func worst(t *testing.T) map[string][]human.Diagnosis {
 		"portless":            {human.Broken(human.Sayf("server"), human.Sayf("not there yet"), portAdvice("[::1]:9")), human.Broken(human.Sayf("server"), human.Sayf("not there yet"), portAdvice(settings.DefaultAddr))},
 		"without buttons":     {checkNotifications(Notifications{Shown: true, Name: "dunst"})},
 		"no space is known":   {checkSpace(noFolder)},
+		"offline":             checkTeam(human.DeskState{Team: "Blue", Member: "Mei", Since: time.Now(), Problem: "no answer", Behind: 3, Waiting: 2}, nil),
+		"joined just now":     checkTeam(human.DeskState{Team: "Blue", Member: "Mei", Restart: true}, nil),
 		"the settings' error": {human.Broken(human.Sayf("settings"), human.Sayf("not there yet"), human.Sayf("correct that line of the file, or rename the file: every setting then has its default"))},
 	}
 }
@@ -139,7 +145,7 @@ func TestEveryLineOfTheDoctorThatIsNotOKHasAFix(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"data folder", "space", "database", "journal", "server", "notifications", "model", "record keys", "record windows", "record elements", "record screen", "record files", "record clipboard", "record browser", "settings"} {
+	for _, name := range []string{"data folder", "space", "database", "journal", "server", "team", "notifications", "model", "record keys", "record windows", "record elements", "record screen", "record files", "record clipboard", "record browser", "settings"} {
 		if !seen[name] {
 			t.Errorf("no report shows %q as not ok", name)
 		}
@@ -190,6 +196,55 @@ func TestWhatIsIntactIsCounted(t *testing.T) {
 		s := intact(tt.entries, tt.receipts)
 		if s.Text != tt.english || words.Say(s) != tt.chinese {
 			t.Errorf("%d, %d: %q, %q", tt.entries, tt.receipts, s.Text, words.Say(s))
+		}
+	}
+}
+
+// The doctor says what the server that runs says of the team where this terminal is signed in, and else which team it is.
+func TestTheDoctorSaysHowTheTeamStands(t *testing.T) {
+	at := time.Date(2026, 11, 1, 9, 0, 0, 0, time.Local)
+	online := human.DeskState{Team: "Blue", Member: "Mei", Role: "lead", Online: true, Since: at}
+	offline := human.DeskState{Team: "Blue", Member: "Mei", Since: at, Problem: "no answer", Behind: 3, Waiting: 2}
+	stored := human.DeskState{Team: "Blue", Member: "Mei"}
+	for name, tt := range map[string]struct {
+		stored, said human.DeskState
+		session      oneSession
+		status, says string
+	}{
+		"connected":     {stored, online, "token", "ok", "connected since 2026-11-01 09:00:00"},
+		"not connected": {stored, offline, "token", "warn", "no answer; changes of the team that are not here yet: 3; requests that wait here: 2"},
+		"left":          {stored, human.DeskState{Team: "Blue", Left: true}, "token", "warn", "left its team"},
+		"joined":        {stored, human.DeskState{Team: "Blue", Member: "Mei", Restart: true}, "token", "warn", "once Deskbell is started again"},
+		"not asked":     {stored, online, "", "ok", "in one; whether it is connected was not asked"},
+		"in no team":    {human.DeskState{}, online, "token", "", ""},
+		"not its own":   {stored, human.DeskState{}, "token", "", ""},
+	} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/api/team" && r.Header.Get("Authorization") == "Bearer token" {
+				_ = json.NewEncoder(w).Encode(tt.said)
+			} else {
+				w.WriteHeader(http.StatusNotFound)
+			}
+		}))
+		dir := t.TempDir()
+		claim, err := datadir.Take(dir, "test")
+		if err == nil {
+			err = claim.Publish(web.URL, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := shell{Program: Program{Sessions: tt.session, Team: func(context.Context, string) (human.DeskState, error) { return tt.stored, nil }}}
+		report := checkTeam(s.teamNow(t.Context(), dir))
+		web.Close()
+		if err := claim.Release(); err != nil {
+			t.Fatal(err)
+		}
+		if len(report) == 0 && tt.status == "" {
+			continue
+		}
+		if line := human.Lines(report)[0]; line.Status != tt.status || !strings.Contains(line.Detail, tt.says) || line.Fix == "" {
+			t.Errorf("%s: %+v", name, line)
 		}
 	}
 }

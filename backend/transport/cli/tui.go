@@ -230,7 +230,12 @@ func (d *inbox) mineFirst(list []human.Operation) (int, error) {
 }
 
 // underWay says whether an operation is a plan that still runs.
-func underWay(op human.Operation) bool { return op.State.Terminal() && op.Run != nil && !op.Run.Over() }
+func underWay(op human.Operation) bool {
+	return !op.Frozen && op.State.Terminal() && op.Run != nil && !op.Run.Over()
+}
+
+// over says whether nothing can be done with an operation any more.
+func over(op human.Operation) bool { return (op.State.Terminal() || op.Frozen) && !underWay(op) }
 
 // show reads an operation, and what belongs to it.
 func (d *inbox) show(id human.OperationID) tea.Cmd {
@@ -513,7 +518,7 @@ func (d *inbox) openKey(k tea.KeyPressMsg) tea.Cmd {
 // actKey begins an answer. None is sent by it.
 func (d *inbox) actKey(k string) tea.Cmd {
 	op := d.open.op
-	if op.State.Terminal() && !underWay(op) || d.busy || time.Since(d.since) < armed || d.away {
+	if over(op) || d.busy || time.Since(d.since) < armed || d.away {
 		return nil
 	}
 	for _, a := range d.acts() {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -114,6 +115,20 @@ func TestThePageNamesFiles(t *testing.T) {
 		text := strings.Join(p.laid(79), "\n")
 		if !strings.Contains(text, "Files") || !strings.Contains(text, "- shot⟨U+001B⟩[2J.png (image/png, 2 kB)") {
 			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// A request of a team that this desk left is shown as that, with nothing to do.
+func TestThePageOfWhatIsFrozen(t *testing.T) {
+	op := human.Operation{State: human.Pending, Kind: human.Feedback}
+	for _, frozen := range []bool{false, true} {
+		op.Frozen = frozen
+		d := &inbox{words: english, open: &opened{op: op}, width: 80}
+		d.open.page.top(op, "which color?", op.CreatedAt)
+		said := strings.Contains(fmt.Sprint(d.open.page.lines), "before this desk left its team")
+		if acts := d.actLines(); said != frozen || (len(acts) == 0) != frozen {
+			t.Errorf("frozen %t: %t, %q", frozen, said, acts)
 		}
 	}
 }

@@ -178,6 +178,9 @@ func (p *readout) top(op human.Operation, title string, now time.Time) {
 	}
 	p.prose(0, styleBold, title)
 	p.item(0, 0, style, strings.Join(facts, " · "))
+	if op.Frozen {
+		p.prose(0, stylePlain, p.t("This is from before this desk left its team. You can read it, and not change it.", "这是此工作台退出团队之前的请求，只能查看，不能更改。"))
+	}
 	if op.ClaimedBy != "" && !op.State.Terminal() {
 		p.add(stylePlain, p.t("claimed by %s", "已由 %s 认领", visible(op.ClaimedBy)))
 	}

@@ -102,7 +102,7 @@ func (d *inbox) status() string {
 // actLines are the keys that answer what is open, above the status.
 func (d *inbox) actLines() []string {
 	op := d.open.op
-	if d.form != nil || d.help || op.State.Terminal() && !underWay(op) {
+	if d.form != nil || d.help || over(op) {
 		return nil
 	}
 	lines := []string{""}

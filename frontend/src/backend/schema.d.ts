@@ -6248,6 +6248,8 @@ export interface components {
              * @description When it becomes overdue; absent: never.
              */
             expires_at?: string;
+            /** @description For operators: it is from before this desk left its team. It can be read, and not changed. */
+            frozen?: boolean;
             /** @description For operators: whom it was handed over to and who has not claimed it yet. */
             hand_over?: components["schemas"]["HandOver"];
             idempotency_key?: string;

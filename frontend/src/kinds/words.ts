@@ -1,4 +1,4 @@
-import { ended, foreseen, title } from '../lib/life';
+import { ended, endedAt, foreseen, title } from '../lib/life';
 import type { Operation, TimelineEvent } from '../lib/wire';
 import { verdictOf } from '../state/workverdict';
 import { m } from '../paraglide/messages';
@@ -34,6 +34,7 @@ export function callerOf(op: Operation): string {
 /** What came of an operation, in a word. */
 export function outcomeWord(of: Operation): string {
   const op = foreseen(of);
+  if (op.frozen && !endedAt(op)) return m.outcome_frozen();
   const own = ended(op) && kindOf(op).outcome?.(op);
   if (own) return own;
   if (op.state === 'completed') {

@@ -22,6 +22,7 @@ describe('the inbox', () => {
     op({ operation_id: 'later', snoozed_until: '2026-01-02T12:00:00Z' }),
     op({ operation_id: 'sooner', snoozed_until: '2026-01-02T11:00:00Z', action_type: 'bash' }),
     op({ operation_id: 'done', state: 'completed', result: { by: { role: 'operator' }, at: '2026-01-02T10:03:00Z', digest: '' } }),
+    op({ operation_id: 'left', state: 'claimed', frozen: true }),
     op({ operation_id: 'long-ago', state: 'declined', ended: { by: { role: 'operator' }, at: '2025-12-01T10:03:00Z' } }),
   ];
   test('puts urgent before old before young, and what sleeps by when it wakes', () =>

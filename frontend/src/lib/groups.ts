@@ -39,6 +39,7 @@ const bySnooze = (a: Operation, b: Operation): number => byTime(a.snoozed_until,
 /** The group an operation stands in; null where it is in none any more. `member` is who looks, where this is a team's queue; else ''. */
 export function groupOf(op: Operation, now: number, member: string): GroupName | null {
   if (underWay(op)) return 'running';
+  if (op.frozen && !endedAt(op)) return null;
   if (ended(op)) return sameDay(endedAt(op) ?? op.updated_at, now) ? 'today' : null;
   if (snoozed(op, now)) return 'snoozed';
   if (handedTo(op, member)) return 'handed';

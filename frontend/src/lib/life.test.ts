@@ -22,6 +22,7 @@ describe('it does not ring', () => {
     ['while it is put off', op({ snoozed_until: '2026-01-02T10:06:00Z' })],
     ['while the agent is asked', op({ state: 'waiting_input' })],
     ['when it has ended', op({ state: 'cancelled' })],
+    ['when this desk left the team that has it', op({ frozen: true })],
     ['once an answer to the agent is begun', op({ state: 'in_progress', messages: [asked], draft: { by: operator, at: '2026-01-02T10:04:30Z' } })],
   ])('%s', (_, o) => expect(rings(o, now)).toBe(false));
 });

@@ -1,9 +1,12 @@
 import { byTime } from './time';
 import type { Operation, Presence, Result, State, TimelineEvent } from './wire';
 
-/** Nothing changes an operation in a terminal state any more, nor one whose answer or decline is about to leave, unless that is undone. */
+/**
+ * Nothing changes an operation in a terminal state any more, nor one of a team that this desk left, nor, unless that is
+ * undone, one whose answer or decline is about to leave.
+ */
 export function ended(op: Operation): boolean {
-  return op.state === 'completed' || op.state === 'cancelled' || op.state === 'declined' || !!op.leaving;
+  return op.state === 'completed' || op.state === 'cancelled' || op.state === 'declined' || !!op.leaving || !!op.frozen;
 }
 
 /** The operation as it is once an answer or a decline that can still be undone has left. */
@@ -14,9 +17,15 @@ export function foreseen(op: Operation): Operation {
 
 /** It goes on after its answer: a task of it may still begin or runs. */
 export function underWay(op: Operation): boolean {
-  return !!op.run && op.run.state !== 'stopped' && op.run.state !== 'finished';
+  return !op.frozen && !!op.run && op.run.state !== 'stopped' && op.run.state !== 'finished';
 }
 
+/** Who gets the answer: the agent, or the member of the team who asked. */
+export function asker(op: Operation): string {
+  return op.to ? (op.requested_by ?? '') : op.agent_id;
+}
+
+/** Its end; undefined while it is open, and where it is frozen as that. */
 export function endedAt(op: Operation): string | undefined {
   return op.result?.at ?? op.ended?.at ?? op.leaving?.at;
 }

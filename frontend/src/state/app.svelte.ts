@@ -105,7 +105,11 @@ export class AppState {
         this.attempts.hear(message);
         this.signIns.hear(message);
         if (message.type === 'data') this.data = message.data;
-        if (message.type === 'team') this.team = message.team;
+        if (message.type === 'team') {
+          this.team = message.team;
+          // What the team has is frozen from then on.
+          if (message.team.left) void this.#load();
+        }
         if (message.type === 'summary') this.#findings.get(message.summary.operation_id)?.hear(message.summary);
       },
       connected: (yes) => this.#line(yes),

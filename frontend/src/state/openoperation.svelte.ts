@@ -298,7 +298,7 @@ export class OpenOperation {
     const here = (): boolean => open() && !this.away;
     return [
       { id: 'edit', label: m.cmd_edit, keys: ['e'], group: 'answer', when: () => open() && this.mine, run: () => this.focus('answer') },
-      { id: 'ask', label: () => (open() ? m.ask_why() : m.cmd_message()), keys: ['r'], group: 'answer', when: () => !!this.op && !this.op.to, run: () => this.focus('ask') },
+      { id: 'ask', label: () => (open() ? m.ask_why() : m.cmd_message()), keys: ['r'], group: 'answer', when: () => !!this.op && !this.op.to && !this.op.frozen, run: () => this.focus('ask') },
       { id: 'snooze', label: m.snooze, keys: ['s'], group: 'answer', when: here, run: () => this.app.dialogs.open({ kind: 'snooze', ids: [this.id] }) },
       {
         id: 'wake', label: m.snooze_wake, keys: [], group: 'answer',

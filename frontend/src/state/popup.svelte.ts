@@ -41,7 +41,7 @@ export class PopupStack {
     // Who records it works on it: the recorder's own strip says so.
     if (this.app.recorder.on(id)) return false;
     if (this.#hidden.has(id) && !rings(op, now, this.app.member)) return false;
-    if (!this.shows(op.risk)) return false;
+    if (op.frozen || !this.shows(op.risk)) return false;
     if (ended(op)) return this.#onScreen.has(id) && this.#lingers(op, now);
     if (snoozed(op, now)) return false;
     if (rings(op, now, this.app.member)) return true;

@@ -45,6 +45,10 @@ describe('the stack of cards', () => {
     expect(cards([op('asked'), op('others', others), op('written', others), op('taken', { ...others, state: 'claimed', claimed_by: 'tom' })], { drafts: ['written'] })).toEqual(['asked', 'taken', 'written']);
   });
 
+  it('has nothing of a team that this desk left', () => {
+    expect(cards([op('asked', { frozen: true }), op('late', { overdue: true, frozen: true }), answered('faster', 'li', { frozen: true })])).toEqual([]);
+  });
+
   it('lets go of what this operator answered, in the card or in a notification', () => {
     expect(cards([answered('here', 'mei'), answered('notification', 'mei')], { sent: ['here'] })).toEqual([]);
   });

@@ -116,6 +116,10 @@ func TestALeadSaysWhoIsInTheTeam(t *testing.T) {
 		{"invite", `{"member":"Mei","role":"operator"}`, human.Conflict, "is in the team already"},
 		{"invite", `{"member":"Lea","role":"lead"}`, human.Conflict, "is in the team already"},
 		{"invite", `{"member":" Mei","role":"operator"}`, human.Invalid, "visible text"},
+		{"invite", `{"member":"mei","role":"operator"}`, human.Conflict, `looks like that of "Mei"`},
+		{"invite", `{"member":"BOB","role":"operator"}`, human.Conflict, `looks like that of "Bob"`}, // who is invited
+		{"invite", `{"member":"М\u0435i","role":"operator"}`, human.Invalid, "Cyrillic and Latin"},
+		{"invite", `{"member":"Me\u200bi","role":"operator"}`, human.Invalid, "cannot be seen"},
 		{"invite", `{"member":"Eve","role":"hub"}`, human.Invalid, "no role"},
 		{"invite", `{"member":"Eve"}`, human.Invalid, "no role"},
 		{"invite", ``, human.Invalid, "cannot be read"},
@@ -223,4 +227,28 @@ func TestAttacksOnTheOffice(t *testing.T) {
 	if in, err := h.Office().active(ctx, "Eve"); err != nil || len(in) != 0 {
 		t.Errorf("it left the desks %v, %v", in, err)
 	}
+}
+
+// No one new gets a name that looks like another's, at the hub's machine neither. Who is in has their name, and a name is free again once no one has it.
+func TestNamesThatLookAlike(t *testing.T) {
+	t.Parallel()
+	h, _ := start(t, Options{})
+	f := h.Office()
+	join(t, h, "Ann Lee", team.LeadRole)
+	for name, want := range map[string]human.ErrorKind{
+		"Ann Lee": 0, "Anna Lee": 0, "李雷 Lei": 0, "Дмитрий 2": 0, "さとう太郎 サム": 0, "Zoë": 0, "Zoe\u0308": human.Conflict,
+		"ann LEE": human.Conflict, "Ａｎｎ Ｌｅｅ": human.Conflict, "Ann  Lee": human.Conflict, "Ann\u00a0Lee": human.Conflict,
+		"Аnn Lee": human.Invalid, "Ann Lεe": human.Invalid, "Ann\u200dLee": human.Invalid, "\u202eeeL nnA": human.Invalid, "Ann\u00adLee": human.Invalid,
+	} {
+		if name == "Zoe\u0308" {
+			invite(t, h, "Zoë", team.LeadRole)
+		}
+		if _, err := f.Invite(t.Context(), name, team.LeadRole); err == nil != (want == 0) || err != nil && human.KindOf(err) != want {
+			t.Errorf("%+q: %v", name, err)
+		}
+	}
+	if _, err := f.Remove(t.Context(), "Ann Lee"); err != nil {
+		t.Fatal(err)
+	}
+	invite(t, h, "ann lee", team.OperatorRole)
 }

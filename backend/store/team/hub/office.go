@@ -219,13 +219,21 @@ func (f *Office) invite(ctx context.Context, i invitation) (link string, expires
 	if err != nil {
 		return "", expires, err
 	}
+	known := false
 	for _, d := range desks {
 		switch {
 		case d.Member != i.Member || d.Removed != nil:
+			continue
 		case i.First:
 			return "", expires, human.Errorf(human.Conflict, "%s is in the team already, and whoever has a link in their name answers as them; they make one for another desk themselves, or whoever runs the hub does", i.Member)
 		case d.Role != i.Role:
 			return "", expires, human.Errorf(human.Conflict, "%s is %s already; remove them first to change the role", i.Member, d.Role)
+		}
+		known = true
+	}
+	if !known {
+		if err := f.distinct(ctx, i.Member, desks); err != nil {
+			return "", expires, err
 		}
 	}
 	i.Expires = f.now().UTC().Add(inviteLife)
