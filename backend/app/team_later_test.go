@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"deskbell/backend/human"
-	"deskbell/backend/store/datadir"
 	"deskbell/backend/queue"
+	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/team"
 )
 
