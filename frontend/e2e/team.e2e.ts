@@ -120,6 +120,7 @@ test('who leads a team invites and removes members, and everyone sees it', async
 
     await page.getByRole('button', { name: 'Actions for Tom' }).click();
     await page.getByRole('menuitem', { name: 'Change…' }).click();
+    await expect(dialog.getByRole('textbox').first()).toBeFocused();
     await page.keyboard.type('databases, billing');
     await dialog.getByRole('textbox', { name: 'Working hours' }).fill('mon-fri 9-17');
     await accessibleInBothThemes(page);
