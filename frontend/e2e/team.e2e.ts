@@ -200,6 +200,10 @@ test('whoever is asked sees who else is, and the inbox shows what is theirs', as
     await expect(page.getByText(/^Asked: you; at \d\d:\d\d: Mei/)).toBeVisible();
     await expect(page.getByText(/Why: of those who are here, Ann has the fewest claims/)).toBeVisible();
     await accessibleInBothThemes(page);
+    await app.press('c');
+    await expect(page.getByRole('article')).toContainText('Claimed by you');
+    await app.press('z');
+    await expect(page.getByRole('article')).not.toContainText('Claimed by you');
     await resize(page, 390, 780);
     await fits(page, '.asked');
 

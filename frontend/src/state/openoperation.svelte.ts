@@ -49,6 +49,12 @@ export class OpenOperation {
     this.asked = new Asked(this.draft, () => this.op);
     this.kind = kindOf(op);
     this.controller = this.kind.controller?.(this);
+    // Whether it can be changed, and what waits, follows from how this desk stands with its team.
+    let stands = app.team;
+    $effect(() => {
+      if (stands && app.team !== stands) app.operations.refresh(id);
+      stands = app.team;
+    });
   }
 
   get op(): Operation | undefined {
@@ -266,7 +272,7 @@ export class OpenOperation {
 
   /** What can be done with this operation, as commands. Its kind and its risk never change, so neither does the list. */
   commands(): Command[] {
-    return [...(this.controller?.commands() ?? this.answers()), ...this.#others()];
+    return [...this.#whose(), ...(this.controller?.commands() ?? this.answers()), ...this.#others()];
   }
 
   /** How what is written in the form is sent, or declined. */
@@ -286,6 +292,18 @@ export class OpenOperation {
   verdicts(): Command[] {
     if (!this.kind.work) return [];
     return verdicts.map(({ value, key, label }) => ({ id: `verdict-${value}`, label: () => m.verdict_cmd({ what: label() }), keys: [key], group: 'answer', when: () => this.ready, run: () => this.judge(value) }));
+  }
+
+  /** Whose it is. The last command with a key has it: these give way to what answers, and to undoing the answer before. */
+  #whose(): Command[] {
+    const { app } = this;
+    const open = (): boolean => !!this.op && !ended(this.op);
+    const keys = (key: string): string[] => (app.member ? [key] : []);
+    return [
+      { id: 'claim', label: m.claim, keys: keys('c'), group: 'answer', when: () => open() && !this.away && (!this.op?.claimed_by || this.op.hand_over?.to === app.operator), run: () => void app.answering.claim(this.id) },
+      { id: 'release', label: m.release, keys: keys('z'), group: 'answer', when: () => open() && !this.away && !!this.op?.claimed_by && (!app.member || this.op.claimed_by === app.operator) && !app.sent.left(app.sent.current?.ids ?? []), run: () => void app.answering.release(this.id) },
+      { id: 'hand-over', label: m.hand_over, keys: keys('g'), group: 'answer', when: () => open() && !!app.member && !this.op?.to && app.may('POST /api/operations/{id}/handover'), run: () => this.#handOver() },
+    ];
   }
 
   /** Asks whom it is handed over to. */
@@ -309,9 +327,6 @@ export class OpenOperation {
         id: 'record', group: 'answer', keys: this.screen ? ['c'] : [], label: () => (this.op?.claimed_by ? (appWindow.desktop && this.kind.work !== 'browser' ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
         when: () => here() && this.mine && this.app.recorder.loaded && !this.app.recorder.current && !this.app.recorder.busy, run: () => void this.record(),
       },
-      { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => here() && (!this.op?.claimed_by || this.op.hand_over?.to === this.app.operator), run: () => void this.app.answering.claim(this.id) },
-      { id: 'release', label: m.release, keys: [], group: 'answer', when: () => here() && !!this.op?.claimed_by, run: () => void this.app.answering.release(this.id) },
-      { id: 'hand-over', label: m.hand_over, keys: ['g'], group: 'answer', when: () => open() && !!this.app.member && !this.op?.to && this.app.may('POST /api/operations/{id}/handover'), run: () => this.#handOver() },
     ];
   }
 }
