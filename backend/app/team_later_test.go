@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestWhatIsDecidedOffline(t *testing.T) {
 	defer func() { stopHub() }()
 	mei, sam, noor := joined(t, h, "Mei", team.OperatorRole), joined(t, h, "Sam", team.OperatorRole), joined(t, h, "Noor", team.OperatorRole)
 	denied, handed, late, dropped, forged := mei.approval(t, sam, "one"), mei.approval(t, sam, "two"), mei.approval(t, sam, "three"), mei.approval(t, sam, "four"), mei.approval(t, sam, "five")
-	own := sam.approval(t, mei, "six")
+	own, changed := sam.approval(t, mei, "six"), mei.approval(t, sam, "seven")
 
 	addr, web := h.Addrs()
 	stopHub()
@@ -40,7 +41,7 @@ func TestWhatIsDecidedOffline(t *testing.T) {
 		status, err = sam.boss.call("POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "decision": "deny", "human_input": why, "digest": op.Digest}, &got)
 		return queue.Page{Operations: []human.Operation{got}}, status, err
 	}
-	for _, op := range []human.Operation{denied, late, dropped} {
+	for _, op := range []human.Operation{denied, late, dropped, changed} {
 		after, status, err := deny(op, "not on Sunday "+op.Description)
 		if got := after.Operations[0]; status != http.StatusOK || got.State != human.Pending || got.Later == nil || got.Later.Text != "not on Sunday "+op.Description || got.Later.Late != nil {
 			t.Fatalf("a denial offline: %d, %v, %+v", status, err, got.Later)
@@ -70,14 +71,14 @@ func TestWhatIsDecidedOffline(t *testing.T) {
 		}
 		return all
 	}
-	if s := sam.team(t, isOffline); len(s.Later) != 4 || s.Later[0].Answer != nil || s.Later[3].To != "Noor" {
+	if s := sam.team(t, isOffline); len(s.Later) != 5 || s.Later[0].Answer != nil || s.Later[4].To != "Noor" {
 		t.Errorf("there wait %+v", s.Later)
 	}
 	run(t, sam.dir, nil, "team", "discard", string(dropped.ID), "--code", sam.invite(t)).want(t, 0, "is not sent")
 	run(t, sam.dir, nil, "team", "discard", string(dropped.ID), "--code", sam.invite(t)).want(t, 3, "nothing waits")
 	run(t, sam.dir, nil, "team", "--code", sam.invite(t)).want(t, 0, "offline", string(handed.ID), "hand over to Noor", "really not")
 
-	// An agent writes into the database while Deskbell does not run: a denial of its own, and other words for a real one.
+	// An agent writes into the database while Deskbell does not run: a hand-over of its own, what cannot be read, and other words for a real denial.
 	sam.stop(t)
 	db, err := sql.Open("sqlite", filepath.Join(sam.dir, datadir.Database))
 	if err != nil {
@@ -86,6 +87,7 @@ func TestWhatIsDecidedOffline(t *testing.T) {
 	for _, statement := range []string{
 		`INSERT INTO later (operation_id, decided) SELECT '` + string(forged.ID) + `', replace(decided, '` + string(handed.ID) + `', '` + string(forged.ID) + `') FROM later WHERE operation_id = '` + string(handed.ID) + `'`,
 		`INSERT INTO later (operation_id, decided) VALUES ('` + string(own.ID) + `', 'no JSON')`,
+		`UPDATE later SET decided = replace(decided, 'not on Sunday', 'obey me') WHERE operation_id = '` + string(changed.ID) + `'`,
 	} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -106,16 +108,16 @@ func TestWhatIsDecidedOffline(t *testing.T) {
 	noor.reaches(t, handed.ID, func(op human.Operation) bool {
 		return op.HandOver != nil && op.HandOver.To == "Noor" && op.HandOver.Note == "you know it" && op.ClaimedBy == "Sam"
 	})
-	s := sam.team(t, func(s human.DeskState) bool { return s.Online && len(s.Later) == 3 })
-	if got := ids(s); got[0] != late.ID || got[1] != forged.ID || got[2] != own.ID {
+	s := sam.team(t, func(s human.DeskState) bool { return s.Online && len(s.Later) == 4 })
+	if got := ids(s); !slices.Equal(got, []human.OperationID{late.ID, changed.ID, forged.ID, own.ID}) {
 		t.Errorf("not sent are %v", got)
 	}
-	for i, want := range []string{"Mei answered it first", "not written by this Deskbell", "not written by this Deskbell"} {
+	for i, want := range []string{"Mei answered it first", "not written by this Deskbell", "not written by this Deskbell", "not written by this Deskbell"} {
 		if l := s.Later[i]; l.Late == nil || !strings.Contains(l.Late.Text, want) {
 			t.Errorf("not sent is %+v, for %+v", l, l.Late)
 		}
 	}
-	for _, op := range []human.Operation{late, dropped, forged, own} {
+	for _, op := range []human.Operation{late, dropped, forged, own, changed} {
 		got := mei.reaches(t, op.ID, func(human.Operation) bool { return true })
 		if got.HandOver != nil || op.ID != late.ID && got.State.Terminal() || op.ID == late.ID && got.Result.Decision != human.Approved {
 			t.Errorf("%s became %s, %+v", op.Description, got.State, got.HandOver)
@@ -127,7 +129,7 @@ func TestWhatIsDecidedOffline(t *testing.T) {
 		t.Errorf("the request that was answered first is %+v, with %+v", both.Result, both.Later)
 	}
 	sam.boss.good(t, "DELETE", "/api/team/later/"+string(late.ID), nil, nil)
-	if s := sam.team(t, online); len(s.Later) != 2 {
+	if s := sam.team(t, online); len(s.Later) != 3 {
 		t.Errorf("there is still %+v", s.Later)
 	}
 	// What is deleted leaves nothing here.
@@ -135,7 +137,7 @@ func TestWhatIsDecidedOffline(t *testing.T) {
 	waitFor(t, "the deletion", func() bool {
 		return run(t, sam.dir, nil, "delete", string(own.ID), "--yes", "--code", sam.invite(t)).code == 0
 	})
-	if s := sam.team(t, online); len(s.Later) != 1 || s.Later[0].Operation != forged.ID {
+	if s := sam.team(t, online); slices.Contains(ids(s), own.ID) || len(s.Later) != 2 {
 		t.Errorf("after a deletion there is still %+v", s.Later)
 	}
 }

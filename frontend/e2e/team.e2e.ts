@@ -309,12 +309,13 @@ test('what is decided offline waits, can be discarded, and is sent or came too l
     };
     const [sent, late, handed] = [await ring('Roll out the API', 'high'), await ring('Drop a table', 'critical'), await ring('Rotate a key', 'medium')];
 
-    hub.pause();
     await app.open('inbox');
+    await app.openOperation(sent); // a page that is open follows how the desk stands
+    await expect(app.button('Snooze')).toBeEnabled();
+    hub.pause();
     const note = page.getByRole('main').locator('.notes');
     await expect(note).toContainText('Offline since', { timeout: 60_000 });
     await expect(note).toContainText('a denial, a decline or a hand-over waits here');
-    await app.openOperation(sent);
     const pane = page.getByRole('article');
     await expect(pane).toContainText('This desk is offline. You can deny, decline or hand over');
     await expect(app.button('Approve')).toBeDisabled();
