@@ -143,6 +143,49 @@ type Browser interface {
 	Show(ctx context.Context) error
 }
 
+// Hands is a Browser in which Deskbell acts in a person's place, while it records. Its methods are for one goroutine, but for
+// Interrupted. What they are given holds no parameters any more.
+type Hands interface {
+	// Do waits for the page, the frame and the element of a step, as long as patience lasts, and does it once. It returns when the
+	// browser has taken it; what comes of it is for Holds to see. A *Mismatch where something is not as the step says: then nothing
+	// was done, but where its Did is set. text is what is typed for a step with a secret; site is where that may be.
+	Do(ctx context.Context, s human.ProcedureStep, secret *Secret, patience time.Duration) (Did, error)
+	// Holds says whether a checkpoint holds now; nil where it does, else what is found instead. It does not wait. since is the time of
+	// the step, of Now: what came before it does not count as a download or a tab that opened.
+	Holds(ctx context.Context, c human.Checkpoint, since int64) (*Mismatch, error)
+	// Now is the recording's clock.
+	Now() int64
+	// Interrupted says that a person used the pages themselves since Resume, and how; "" when not. It never blocks.
+	Interrupted() string
+	// Resume counts what a person does from now on.
+	Resume()
+}
+
+// A Secret is a text that is typed into the pages of one site alone.
+type Secret struct {
+	Text string
+	Site string // an origin, such as https://portal.example
+}
+
+// Did is what became of a step.
+type Did struct {
+	FoundBy string       // the kind of selector that found the element (test id, aria, text, id, path), or "role and name"
+	Drifted bool         // the best selector of the step did not find it
+	Element string       // the element in words
+	Text    string       // what a pick took
+	Rows    [][]string   // of a table or list
+	Picked  human.Bounds // where, in the page's viewport
+}
+
+// A Mismatch is what is not as it was taught. It is an error of the kind Conflict.
+type Mismatch struct {
+	Expected, Found human.Sentence
+	Missing         bool // the element is not there at all, so that an optional step can be left out
+	Did             bool // the step was begun: what came of it is not known
+}
+
+func (m *Mismatch) Error() string { return m.Expected.Text + "; " + m.Found.Text }
+
 // SavePicture stores a picture that a source took itself, and returns its id, to be set as the Picture of an
 // event. Safe for concurrent use; it returns when the picture can be read. It does not keep the frame.
 type SavePicture func(f *Frame) (id string, err error)
