@@ -32,6 +32,7 @@ import (
 	"deskbell/backend/platform/updates"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/plugins"
+	"deskbell/backend/procedure"
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/outbox"
 	"deskbell/backend/queue/receipt"
@@ -91,19 +92,20 @@ type App struct {
 	socket      net.Listener // nil where there is none
 	sources     record.Deps
 
-	queue     *queue.Queue
-	team      *membership
-	recorder  *record.Recorder // nil when recording is switched off
-	terminals *term.Service
-	library   *library.Library
-	replays   *library.Replays
-	registry  *plugins.Registry
-	summaries *summary.Service
-	gate      *service.Service
-	policy    func() gate.Policy
-	clients   *clients
-	plans     *plan.Service
-	stepUp    *stepup.Service
+	queue      *queue.Queue
+	team       *membership
+	recorder   *record.Recorder // nil when recording is switched off
+	terminals  *term.Service
+	library    *library.Library
+	replays    *library.Replays
+	registry   *plugins.Registry
+	summaries  *summary.Service
+	gate       *service.Service
+	policy     func() gate.Policy
+	clients    *clients
+	plans      *plan.Service
+	procedures *procedure.Service
+	stepUp     *stepup.Service
 
 	metrics  *telemetry.Metrics // nil when they are off
 	traces   *telemetry.Traces  // nil when they are off
@@ -188,6 +190,7 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 	}
 	a.openTerminals()
 	a.openPlans()
+	a.openProcedures()
 	a.openOutbox()
 	a.openRetention()
 	a.openArchives()

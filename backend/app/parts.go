@@ -29,6 +29,7 @@ import (
 	"deskbell/backend/platform/processes"
 	"deskbell/backend/platform/pty"
 	"deskbell/backend/plugins"
+	"deskbell/backend/procedure"
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/receipt"
 	"deskbell/backend/record"
@@ -364,6 +365,13 @@ func (a *App) openPlans() {
 	})
 }
 
+// openProcedures makes what keeps and runs procedures.
+func (a *App) openProcedures() {
+	a.procedures = procedure.New(procedure.Deps{
+		Store: a.store.Procedures(), Queue: a.queue, Wait: pause, Now: time.Now, Log: a.log,
+	})
+}
+
 // openHost makes what runs agents. Their processes are this program's, on the same data folder and settings.
 func (a *App) openHost() error {
 	self, err := os.Executable()
@@ -412,7 +420,7 @@ func (a *App) openAPI() (err error) {
 	}
 	a.audits = &receipt.Watch{Audit: audit, Now: time.Now, Log: a.log}
 	d := api.Deps{
-		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp, Outbox: a.outbox, Retention: a.retention, Archives: a.archivesIn, Views: views.New(a.Dir, newID),
+		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, Procedures: a.procedures, StepUp: a.stepUp, Outbox: a.outbox, Retention: a.retention, Archives: a.archivesIn, Views: views.New(a.Dir, newID),
 		Callers: a.callers, Clients: a.clients, Changes: workspace.Changes{}, Host: a.host, Queue: a.queue, Keys: a.store, Search: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits, Data: a.store, Team: a.team,
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
 			p := Program(a.Version, a.Built, nil)

@@ -59,34 +59,34 @@ type ProcedureSource struct {
 // A ProcedureStep is one step. Which fields are set follows from Do; names and meanings are those of Puppeteer and Playwright where
 // they have the step.
 type ProcedureStep struct {
-	ID        string            `json:"id" doc:"Stays the same in later versions."`
-	Do        string            `json:"do" enum:"navigate,back,forward,reload,click,doubleClick,tripleClick,change,selectOption,check,press,hover,scroll,drag,setInputFiles,pick,switchPage,close,media"`
-	Title     string            `json:"title" doc:"For people, in a line."`
-	Page      string            `json:"page,omitempty" doc:"The tab: t1 (absent), t2 in the order in which they open."`
-	Frame     []int             `json:"frame,omitempty" doc:"From the page down: which child each frame is, from 0."`
-	Target    *ProcedureTarget  `json:"target,omitempty"`
-	To        *ProcedureTarget  `json:"to,omitempty" doc:"Of drag: where it ends."`
-	URL       string            `json:"url,omitempty" doc:"Of navigate."`
-	Text      string            `json:"text,omitempty" doc:"Of change: what then stands in the field."`
-	Secret    string            `json:"secret,omitempty" doc:"Of change: the name of the secret that then stands in the field, instead of text."`
-	Options   []string          `json:"options,omitempty" doc:"Of selectOption: the labels of all that are then chosen. Of check: checked or unchecked. Of media: what is done to the player, and a number."`
-	Key       string            `json:"key,omitempty" doc:"Of press: a W3C UI Events value. Of change: one that is pressed in the field afterwards, such as Enter."`
-	Modifiers []string          `json:"modifiers,omitempty" doc:"Of ctrl, alt, shift, meta: held while it is done."`
-	Count     int               `json:"count,omitempty" doc:"Of press: how often; absent: once."`
-	Button    int               `json:"button,omitempty" doc:"Of clicks: 1 left (absent), 2 middle, 3 right."`
-	X         *float64          `json:"x,omitempty" doc:"Of clicks and drag on something drawn: where in the element, as a share of its width."`
-	Y         *float64          `json:"y,omitempty"`
-	ScrollX   int               `json:"scroll_x,omitempty" doc:"Of scroll: the offset it then has, in CSS pixels."`
-	ScrollY   int               `json:"scroll_y,omitempty"`
-	Files     []string          `json:"files,omitempty" doc:"Of setInputFiles: paths on the operator's computer."`
-	Output    string            `json:"output,omitempty" doc:"Of pick: the output that it gives."`
-	Take      string            `json:"take,omitempty" enum:"element,table,list" doc:"Of pick; absent: element."`
-	Dialogs   []ProcedureDialog `json:"dialogs,omitempty" doc:"Those that come of it, in order. Another one stops the run."`
-	Optional  bool              `json:"optional,omitempty" doc:"Done only where its target is there."`
-	Writes    bool              `json:"writes,omitempty" doc:"It sends something that changes: it is done at most once, and after a crash not again."`
-	Then      []Checkpoint      `json:"then,omitempty" doc:"What must hold after it."`
-	Within    float64           `json:"within,omitempty" doc:"Seconds that its checkpoints are waited for; absent: 10."`
-	From      []ProcedureSource `json:"from,omitempty" doc:"The actions it came from, for their pictures."`
+	ID        string                `json:"id" doc:"Stays the same in later versions."`
+	Do        string                `json:"do" enum:"navigate,back,forward,reload,click,doubleClick,tripleClick,change,selectOption,check,press,hover,scroll,drag,setInputFiles,pick,switchPage,close,media"`
+	Title     string                `json:"title" doc:"For people, in a line."`
+	Page      string                `json:"page,omitempty" doc:"The tab: t1 (absent), t2 in the order in which they open."`
+	Frame     []int                 `json:"frame,omitempty" doc:"From the page down: which child each frame is, from 0."`
+	Target    *ProcedureTarget      `json:"target,omitempty"`
+	To        *ProcedureTarget      `json:"to,omitempty" doc:"Of drag: where it ends."`
+	URL       string                `json:"url,omitempty" doc:"Of navigate."`
+	Text      string                `json:"text,omitempty" doc:"Of change: what then stands in the field."`
+	Secret    string                `json:"secret,omitempty" doc:"Of change: the name of the secret that then stands in the field, instead of text."`
+	Options   []string              `json:"options,omitempty" doc:"Of selectOption: the labels of all that are then chosen. Of check: checked or unchecked. Of media: what is done to the player, and a number."`
+	Key       string                `json:"key,omitempty" doc:"Of press: a W3C UI Events value. Of change: one that is pressed in the field afterwards, such as Enter."`
+	Modifiers []string              `json:"modifiers,omitempty" doc:"Of ctrl, alt, shift, meta: held while it is done."`
+	Count     int                   `json:"count,omitempty" doc:"Of press: how often; absent: once."`
+	Button    int                   `json:"button,omitempty" doc:"Of clicks: 1 left (absent), 2 middle, 3 right."`
+	X         *float64              `json:"x,omitempty" doc:"Of clicks and drag on something drawn: where in the element, as a share of its width."`
+	Y         *float64              `json:"y,omitempty"`
+	ScrollX   int                   `json:"scroll_x,omitempty" doc:"Of scroll: the offset it then has, in CSS pixels."`
+	ScrollY   int                   `json:"scroll_y,omitempty"`
+	Files     []string              `json:"files,omitempty" doc:"Of setInputFiles: paths on the operator's computer."`
+	Output    string                `json:"output,omitempty" doc:"Of pick: the output that it gives."`
+	Take      string                `json:"take,omitempty" enum:"element,table,list" doc:"Of pick; absent: element."`
+	Dialogs   []ProcedureDialog     `json:"dialogs,omitempty" doc:"Those that come of it, in order. Another one stops the run."`
+	Optional  bool                  `json:"optional,omitempty" doc:"Done only where its target is there."`
+	Writes    bool                  `json:"writes,omitempty" doc:"It sends something that changes: it is done at most once, and after a crash not again."`
+	Then      []ProcedureCheckpoint `json:"then,omitempty" doc:"What must hold after it."`
+	Within    float64               `json:"within,omitempty" doc:"Seconds that its checkpoints are waited for; absent: 10."`
+	From      []ProcedureSource     `json:"from,omitempty" doc:"The actions it came from, for their pictures."`
 }
 
 // A ProcedureTarget is what an element of a page is found by. An element is taken only where it is alone in having the role and the
@@ -108,8 +108,8 @@ type ProcedureDialog struct {
 	Input   string `json:"input,omitempty" doc:"What is typed into a prompt."`
 }
 
-// A Checkpoint is something that must hold after a step.
-type Checkpoint struct {
+// A ProcedureCheckpoint is something that must hold after a step.
+type ProcedureCheckpoint struct {
 	Is     string           `json:"is" enum:"address,title,element,gone,value,text,download,opened,closed" doc:"address: the page's is Text, in which * stands for anything. title: the page's is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page is there, or no more."`
 	Text   string           `json:"text,omitempty"`
 	Target *ProcedureTarget `json:"target,omitempty"`
@@ -180,6 +180,7 @@ type RunOfProcedure struct {
 	Steps      []RunStep         `json:"steps" doc:"One for each step of the procedure, in order."`
 	Effects    []RunEffect       `json:"effects,omitempty"`
 	Outputs    map[string]string `json:"outputs,omitempty"`
+	Stops      int               `json:"stops,omitempty" doc:"How often a person had to decide."`
 	Stop       *RunStop          `json:"stop,omitempty" doc:"What it stopped at, until it continues."`
 }
 
@@ -231,3 +232,6 @@ type RunStop struct {
 	Found    Sentence `json:"found"`
 	Unsure   bool     `json:"unsure,omitempty" doc:"Whether the step was done is not known: Deskbell ended in the midst of it."`
 }
+
+// Checkpoint is ProcedureCheckpoint.
+type Checkpoint = ProcedureCheckpoint

@@ -63,7 +63,7 @@ type Field struct {
 }
 
 // All lists every kind, in the order they are shown.
-var All = []Kind{Feedback, Bash, Desktop, Browser, Review, Approve, Permission, Box, Plan}
+var All = []Kind{Feedback, Bash, Desktop, Browser, Review, Approve, Permission, Box, Plan, Procedure}
 
 // Of returns the kind of that name; false where there is none.
 func Of(name human.Kind) (Kind, bool) {

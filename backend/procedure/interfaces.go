@@ -36,6 +36,8 @@ type Store interface {
 	Runs(ctx context.Context, name string, limit int) ([]human.RunOfProcedure, error)
 	// Run is that of an operation; NotFound without.
 	Run(ctx context.Context, id human.OperationID) (human.RunOfProcedure, error)
+	// Open are the runs that are not over, the oldest first.
+	Open(ctx context.Context) ([]human.RunOfProcedure, error)
 	// PutRun stores a run as it is now. It blocks until that is on the disk.
 	PutRun(ctx context.Context, r human.RunOfProcedure) error
 }
@@ -45,7 +47,7 @@ type Queue interface {
 	Submit(ctx context.Context, r human.Request, decided *human.Answer) (op human.Operation, created bool, err error)
 	Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
 	Claim(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
-	Respond(ctx context.Context, by human.Actor, id human.OperationID, a human.Answer) (human.Operation, error)
+	Complete(ctx context.Context, by human.Actor, id human.OperationID, a human.Answer, digest string) (human.Operation, error)
 }
 
 // Recorder is what is asked of the recorder: each run is recorded.
@@ -82,9 +84,9 @@ type Deps struct {
 	Recorder   Recorder   // nil: nothing is run
 	Recordings Recordings // nil: nothing is taught
 	Effects    Effects
-	Secret     func(name string) (string, error) // its value in the key store; NotFound without
-	Changed    func(human.RunOfProcedure)        // is called after each change of a run; it does not block
-	Wait       func(ctx context.Context, d time.Duration) error
+	Secret     func(name string) (string, error)                // its value in the key store; NotFound without
+	Changed    func(human.RunOfProcedure)                       // is called after each change of a run; it does not block
+	Wait       func(ctx context.Context, d time.Duration) error // blocks for d, or until ctx ends, and returns its error then
 	Now        func() time.Time
 	Log        *slog.Logger
 }

@@ -208,7 +208,7 @@ func (w *writer) remove(ctx context.Context, n uint64, op human.Operation, seq u
 	}
 	for _, statement := range []string{
 		`UPDATE journal SET payload = '', details = NULL, context = NULL WHERE operation_id = ? AND type <> 'removed'`,
-		`DELETE FROM team_waiting WHERE operation_id = ?`, `DELETE FROM later WHERE operation_id = ?`,
+		`DELETE FROM team_waiting WHERE operation_id = ?`, `DELETE FROM later WHERE operation_id = ?`, `DELETE FROM procedure_runs WHERE operation_id = ?`,
 		`DELETE FROM operations WHERE n = (SELECT seq FROM journal WHERE operation_id = ? AND version = 1)`, `DELETE FROM summaries WHERE operation_id = ?`, `DELETE FROM recordings WHERE operation_id = ?`,
 	} {
 		if _, err := w.conn.ExecContext(ctx, statement, op.ID); err != nil {

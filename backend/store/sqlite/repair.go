@@ -103,7 +103,7 @@ type Copied struct {
 // otherTables are those that do not follow from the journal, each after those that it refers to.
 var otherTables = []string{
 	"keys", "meta", "consents", "recordings", "recorded", "summaries", "summarized", "decisions", "made", "gate_rules", "gate_rule_uses",
-	"dismissed", "plan_presets", "attempts", "gate_tools", "outbox", "outbox_read", "later",
+	"dismissed", "plan_presets", "attempts", "gate_tools", "outbox", "outbox_read", "later", "procedures", "procedure_runs",
 }
 
 // RepairDatabase makes a new database of all that can be read in a folder's and in what was rescued of it (the files beside it, and those

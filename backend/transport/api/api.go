@@ -58,34 +58,35 @@ type Data interface {
 // Deps is what the API needs. Queue and Keys are required; without one of the others, the calls that
 // need it say so.
 type Deps struct {
-	Queue     *queue.Queue
-	Keys      Keys
-	Settings  Settings
-	Search    human.Searcher
-	Doctor    func(context.Context) ([]human.DoctorCheck, error)
-	Sample    func(context.Context) error // starts the sample agent and returns
-	Console   fs.FS                       // the built frontend, index.html at its root
-	Recorder  Recorder
-	Library   Library
-	Replay    Replay
-	Capturer  Capturer
-	Terminals *term.Service
-	Summaries Summarist
-	Gate      Gatekeeper
-	Backups   Backups
-	Plans     Plans
-	Host      Host
-	Clients   Clients
-	Changes   Changes
-	StepUp    *stepup.Service
-	Outbox    Outbox
-	Views     Views
-	Retention Retention
-	Archives  func(folder string) Archives // of the folder in the settings, or another
-	Phones    *Phones
-	Callers   *callers.Service // nil: whoever has an operator's token may use it
-	MCP       http.Handler     // at /mcp; its requests carry an agent's key, and ActorOf knows whose
-	EndWaits  func()           // called when shutdown begins: answer what MCP holds open
+	Queue      *queue.Queue
+	Keys       Keys
+	Settings   Settings
+	Search     human.Searcher
+	Doctor     func(context.Context) ([]human.DoctorCheck, error)
+	Sample     func(context.Context) error // starts the sample agent and returns
+	Console    fs.FS                       // the built frontend, index.html at its root
+	Recorder   Recorder
+	Library    Library
+	Replay     Replay
+	Capturer   Capturer
+	Terminals  *term.Service
+	Summaries  Summarist
+	Gate       Gatekeeper
+	Backups    Backups
+	Plans      Plans
+	Procedures Procedures
+	Host       Host
+	Clients    Clients
+	Changes    Changes
+	StepUp     *stepup.Service
+	Outbox     Outbox
+	Views      Views
+	Retention  Retention
+	Archives   func(folder string) Archives // of the folder in the settings, or another
+	Phones     *Phones
+	Callers    *callers.Service // nil: whoever has an operator's token may use it
+	MCP        http.Handler     // at /mcp; its requests carry an agent's key, and ActorOf knows whose
+	EndWaits   func()           // called when shutdown begins: answer what MCP holds open
 
 	ReceiptKeys ReceiptKeys
 	Journal     *receipt.Watch // adds to chains of receipts what it found; may be nil

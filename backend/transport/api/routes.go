@@ -151,6 +151,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.backups(c.needs("backups", s.deps.Backups != nil))
 	s.plans(c.needs("plans", s.deps.Plans != nil))
 	s.allPlans(c.needs("plans", s.deps.Plans != nil))
+	s.procedures(c.needs("procedures", s.deps.Procedures != nil))
 	s.runs(c.needs("agents", s.deps.Host != nil))
 	s.recorder(c.needs("a recorder", s.deps.Recorder != nil))
 	s.captures(c.needs("captures", s.deps.Capturer != nil))

@@ -1693,6 +1693,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/operations/{id}/procedure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far a run of a procedure has come
+         * @description For: operator.
+         */
+        get: operations["getProcedureRun"];
+        put?: never;
+        /**
+         * Run the procedure that an operation asks for
+         * @description For: operator.
+         */
+        post: operations["startProcedureRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operations/{id}/procedure/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause, continue, take over or end a run of a procedure
+         * @description For: operator.
+         */
+        post: operations["orderProcedureRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/operations/{id}/terminal": {
         parameters: {
             query?: never;
@@ -2097,6 +2141,134 @@ export interface paths {
          * @description For: operator.
          */
         post: operations["tryCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/procedure-checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a procedure and say what it does not cover, without saving it
+         * @description For: operator.
+         */
+        post: operations["checkProcedure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/procedure-drafts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a procedure from recordings, without saving it
+         * @description For: operator.
+         */
+        post: operations["draftProcedure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/procedure-tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The procedures that agents can ask for, as tools
+         * @description For: agent or operator.
+         */
+        get: operations["listProcedureTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/procedures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The procedures that were taught
+         * @description For: operator.
+         */
+        get: operations["listProcedures"];
+        put?: never;
+        /**
+         * Save a procedure, or its next version
+         * @description For: operator.
+         */
+        post: operations["saveProcedure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/procedures/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A procedure with its versions and runs
+         * @description For: operator.
+         */
+        get: operations["getProcedure"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a procedure with all its versions
+         * @description For: operator.
+         */
+        delete: operations["deleteProcedure"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/procedures/{name}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a run of a procedure
+         * @description For: agent or operator.
+         */
+        post: operations["askForProcedureRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3790,7 +3962,7 @@ export interface components {
         };
         ArchivedOperation: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
             agent_id: string;
             /** Format: date-time */
             created_at: string;
@@ -3801,6 +3973,12 @@ export interface components {
         AskForRecordingRequest: {
             /** @description What for. */
             reason?: string;
+        };
+        Asked: {
+            /** @description False where the same was asked for before. */
+            created: boolean;
+            operation_id: string;
+            state: string;
         };
         Asking: {
             /** @description Who of those who are asked is not connected, away, or outside of their hours. */
@@ -4096,6 +4274,25 @@ export interface components {
             /** @description Where it opens; absent: details.url of the operation, else an empty page. Only http, https and about:blank. */
             url?: string;
         };
+        Call: {
+            /** @description The same again joins the run that exists. */
+            idempotency_key?: string;
+            /** @description By name; absent where the procedure has none. */
+            parameters?: {
+                [key: string]: string;
+            };
+            session_id?: string;
+            /**
+             * Format: double
+             * @description Seconds until it is overdue; absent: never.
+             */
+            timeout?: number;
+            /**
+             * Format: int64
+             * @description Absent: the newest.
+             */
+            version?: number;
+        };
         CallDone: {
             call_id: string;
             failed?: boolean;
@@ -4194,6 +4391,18 @@ export interface components {
             }[];
             /** @description Of Deskbell. */
             version: string;
+        };
+        Change: {
+            /**
+             * Format: int64
+             * @description The version it was made from; 0 for a new procedure. A Conflict where there is another since.
+             */
+            after?: number;
+            /** @description YAML. */
+            file?: string;
+            /** @description What is new in it, in a line. */
+            note?: string;
+            procedure?: components["schemas"]["Procedure"];
         };
         Changed: {
             /** Format: date-time */
@@ -4925,6 +5134,10 @@ export interface components {
              */
             verdict?: "done" | "partly" | "could_not" | "approve" | "request_changes" | "comment";
         };
+        DraftOf: {
+            /** @description One to three, of the same work. */
+            recordings: string[];
+        };
         DraftRequest: {
             /**
              * @description Where what it reads leaves this machine: agree for this time, or always for the operation's project (without one, for its agent).
@@ -4953,6 +5166,15 @@ export interface components {
             stale: string[];
             /** @description Oldest first; those that run, too. */
             summaries: components["schemas"]["Summary"][];
+        };
+        Drift: {
+            found_by: string;
+            /**
+             * Format: int64
+             * @description Good runs in a row for which that is so.
+             */
+            runs: number;
+            step: string;
         };
         Dropped: {
             text: string;
@@ -5287,6 +5509,27 @@ export interface components {
             /** @description Of the page, masked. */
             url?: string;
         };
+        Figures: {
+            /** Format: int64 */
+            good: number;
+            /**
+             * Format: date-time
+             * @description When the last one began.
+             */
+            last?: string;
+            /** Format: int64 */
+            runs: number;
+            /**
+             * Format: int64
+             * @description That a person had to decide about.
+             */
+            stopped: number;
+            /**
+             * Format: int64
+             * @description Of the good runs, the median.
+             */
+            took_ms?: number;
+        };
         FileChange: {
             dir?: boolean;
             /** @enum {string} */
@@ -5588,7 +5831,7 @@ export interface components {
         };
         Hit: {
             /** @enum {string} */
-            action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+            action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
             agent_id?: string;
             /**
              * @description Of an approval that was answered.
@@ -5746,7 +5989,7 @@ export interface components {
         };
         Invocation: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
             context: components["schemas"]["InvocationContext"];
             description: string;
             operation_id: string;
@@ -5866,7 +6109,7 @@ export interface components {
             /** @description The same input gives the same report. */
             deterministic: boolean;
             /** @description Of operations; none: all. */
-            kinds: ("feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan")[];
+            kinds: ("feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure")[];
             /** @description It can write; the first where another is asked for. */
             languages: string[];
             /**
@@ -6057,6 +6300,36 @@ export interface components {
              */
             tokens?: number;
         };
+        LintFinding: {
+            /**
+             * @description error: it cannot be saved.
+             * @enum {string}
+             */
+            level: "error" | "warning" | "note";
+            /** @description Names the rule, for programs. */
+            rule: string;
+            said: components["schemas"]["Sentence"];
+            /** @description The step's id. */
+            step?: string;
+        };
+        Listed: {
+            does: ("reads" | "sends" | "pays" | "deletes")[];
+            figures: components["schemas"]["Figures"];
+            name: string;
+            parameters: components["schemas"]["ProcedureParameter"][];
+            /** @enum {string} */
+            risk_level: "none" | "low" | "medium" | "high" | "critical";
+            /** Format: date-time */
+            saved_at: string;
+            saved_by: string;
+            /** @description The hosts of its pages. */
+            sites: string[];
+            title: string;
+            /** Format: int64 */
+            version: number;
+            /** @enum {string} */
+            where: "browser" | "desktop";
+        };
         LogPage: {
             decisions: components["schemas"]["Decision"][];
             /** @description The cursor of the next page; absent on the last. */
@@ -6203,7 +6476,7 @@ export interface components {
         };
         Operation: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
             agent_id: string;
             /** @description For operators: the first of two approvals, which counts until its until. The second is the result. */
             approvals?: components["schemas"]["Approval"][];
@@ -6628,6 +6901,236 @@ export interface components {
             status: number;
             title: string;
             type: string;
+        };
+        Procedure: {
+            /** @description For agents: when it is of use, and what it gives back. */
+            description?: string;
+            /**
+             * Format: int64
+             * @description The version of this format: 1.
+             * @enum {integer}
+             */
+            deskbell_procedure: 1;
+            /** @description What it does to the world: declared when it was taught, and checked while it runs. */
+            does: ("reads" | "sends" | "pays" | "deletes")[];
+            /** @description What must be true afterwards outside of the page. */
+            effects?: components["schemas"]["ProcedureEffect"][];
+            /** @description Agents call it as procedure_NAME. */
+            name: string;
+            outputs?: components["schemas"]["ProcedureOutput"][];
+            parameters?: components["schemas"]["ProcedureParameter"][];
+            /**
+             * @description What it must state before it is run; absent: standard.
+             * @enum {string}
+             */
+            policy?: "permissive" | "standard" | "strict";
+            secrets?: components["schemas"]["ProcedureSecret"][];
+            steps: components["schemas"]["ProcedureStep"][];
+            /** @description The recordings it came from. */
+            taught?: components["schemas"]["ProcedureSource"][];
+            /** @description What it does, in a line. */
+            title: string;
+            /**
+             * @description Where its steps are done.
+             * @enum {string}
+             */
+            where: "browser" | "desktop";
+        };
+        ProcedureCheckpoint: {
+            frame?: number[];
+            /**
+             * @description address: the page's is Text, in which * stands for anything. title: the page's is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page is there, or no more.
+             * @enum {string}
+             */
+            is: "address" | "title" | "element" | "gone" | "value" | "text" | "download" | "opened" | "closed";
+            /** @description The tab it is looked for in; absent: that of the step. */
+            page?: string;
+            target?: components["schemas"]["ProcedureTarget"];
+            text?: string;
+        };
+        ProcedureDialog: {
+            accept: boolean;
+            /** @description What is typed into a prompt. */
+            input?: string;
+            /** @enum {string} */
+            kind: "alert" | "confirm" | "prompt" | "beforeunload";
+            /** @description Absent: any. */
+            message?: string;
+        };
+        ProcedureDraft: {
+            /** @description The same as the file: YAML. */
+            file: string;
+            findings: components["schemas"]["LintFinding"][];
+            procedure: components["schemas"]["Procedure"];
+            /** @enum {string} */
+            risk_level: "none" | "low" | "medium" | "high" | "critical";
+            /** @description How the steps of the recordings were brought together; empty where it did not come from recordings. */
+            rows: components["schemas"]["TaughtRow"][];
+        };
+        ProcedureEffect: {
+            /**
+             * Format: int64
+             * @description How many such rows or messages there are then; with fresh, how many more than before. Absent: one or more.
+             */
+            count?: number;
+            /** @description It was not so before the run: it is looked at before the first step, too. */
+            fresh?: boolean;
+            /** @description Texts that have to be in it: in the file, in the answer, in one row, in one message. */
+            has?: string[];
+            /** @description Of http. A value SECRET:NAME is that of a secret. */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description file: a file at Path. http: what GET URL answers. sql: what Query of the SQLite database at Path gives. mail: a message in the folder at Path (Maildir, or files that end in .eml). row: a row of a table on the page at URL.
+             * @enum {string}
+             */
+            is: "file" | "http" | "sql" | "mail" | "row";
+            /** @description In which * stands for anything but a slash. */
+            path?: string;
+            /** @description Of sql: one SELECT; ? stands for the values, in their order. */
+            query?: string;
+            /**
+             * Format: int64
+             * @description Of http; absent: 200.
+             */
+            status?: number;
+            /** @description For people, in a line. */
+            title?: string;
+            url?: string;
+            values?: string[];
+            /**
+             * Format: double
+             * @description Seconds that it is waited for; absent: 10.
+             */
+            within?: number;
+        };
+        ProcedureList: {
+            procedures: components["schemas"]["Listed"][];
+        };
+        ProcedureOutput: {
+            description?: string;
+            name: string;
+            /** @enum {string} */
+            type: "text" | "table" | "list" | "file";
+        };
+        ProcedureParameter: {
+            choices?: string[];
+            /** @description Taken where no value is given; absent: one has to be given. */
+            default?: string;
+            description?: string;
+            /** @description The values it had in the recordings. */
+            examples?: string[];
+            name: string;
+            /** @description A regular expression (RE2) that the whole value has to match. */
+            pattern?: string;
+            /**
+             * @description date is YYYY-MM-DD, month YYYY-MM, choice one of choices, file a path on the operator's computer.
+             * @enum {string}
+             */
+            type: "text" | "integer" | "number" | "date" | "month" | "choice" | "file";
+        };
+        ProcedureSecret: {
+            name: string;
+            /** @description The origin of the page it was taught for, such as https://portal.example: it is typed into no other. */
+            site: string;
+        };
+        ProcedureSource: {
+            action_id?: string;
+            recording_id: string;
+        };
+        ProcedureStep: {
+            /**
+             * Format: int64
+             * @description Of clicks: 1 left (absent), 2 middle, 3 right.
+             */
+            button?: number;
+            /**
+             * Format: int64
+             * @description Of press: how often; absent: once.
+             */
+            count?: number;
+            /** @description Those that come of it, in order. Another one stops the run. */
+            dialogs?: components["schemas"]["ProcedureDialog"][];
+            /** @enum {string} */
+            do: "navigate" | "back" | "forward" | "reload" | "click" | "doubleClick" | "tripleClick" | "change" | "selectOption" | "check" | "press" | "hover" | "scroll" | "drag" | "setInputFiles" | "pick" | "switchPage" | "close" | "media";
+            /** @description Of setInputFiles: paths on the operator's computer. */
+            files?: string[];
+            /** @description From the page down: which child each frame is, from 0. */
+            frame?: number[];
+            /** @description The actions it came from, for their pictures. */
+            from?: components["schemas"]["ProcedureSource"][];
+            /** @description Stays the same in later versions. */
+            id: string;
+            /** @description Of press: a W3C UI Events value. Of change: one that is pressed in the field afterwards, such as Enter. */
+            key?: string;
+            /** @description Of ctrl, alt, shift, meta: held while it is done. */
+            modifiers?: string[];
+            /** @description Done only where its target is there. */
+            optional?: boolean;
+            /** @description Of selectOption: the labels of all that are then chosen. Of check: checked or unchecked. Of media: what is done to the player, and a number. */
+            options?: string[];
+            /** @description Of pick: the output that it gives. */
+            output?: string;
+            /** @description The tab: t1 (absent), t2 in the order in which they open. */
+            page?: string;
+            /**
+             * Format: int64
+             * @description Of scroll: the offset it then has, in CSS pixels.
+             */
+            scroll_x?: number;
+            /** Format: int64 */
+            scroll_y?: number;
+            /** @description Of change: the name of the secret that then stands in the field, instead of text. */
+            secret?: string;
+            /**
+             * @description Of pick; absent: element.
+             * @enum {string}
+             */
+            take?: "element" | "table" | "list";
+            target?: components["schemas"]["ProcedureTarget"];
+            /** @description Of change: what then stands in the field. */
+            text?: string;
+            /** @description What must hold after it. */
+            then?: components["schemas"]["ProcedureCheckpoint"][];
+            /** @description For people, in a line. */
+            title: string;
+            /** @description Of drag: where it ends. */
+            to?: components["schemas"]["ProcedureTarget"];
+            /** @description Of navigate. */
+            url?: string;
+            /**
+             * Format: double
+             * @description Seconds that its checkpoints are waited for; absent: 10.
+             */
+            within?: number;
+            /** @description It sends something that changes: it is done at most once, and after a crash not again. */
+            writes?: boolean;
+            /**
+             * Format: double
+             * @description Of clicks and drag on something drawn: where in the element, as a share of its width.
+             */
+            x?: number;
+            /** Format: double */
+            y?: number;
+        };
+        ProcedureTarget: {
+            /** @description What stands beside it: the text before it, the header of its row or column, the heading of its part of the page. */
+            beside?: string;
+            name?: string;
+            /**
+             * @description The name is no accessible name: it is its text, placeholder, icon, human-made id or the like.
+             * @enum {string}
+             */
+            named?: "otherwise";
+            role?: string;
+            /** @description As @puppeteer/replay writes them; each a list descending through shadow roots. */
+            selectors?: (string[] | null)[];
+            /** @description Its HTML tag, and of an input its type: input/email. */
+            tag?: string;
+        };
+        ProcedureTools: {
+            tools: components["schemas"]["Tool"][];
         };
         ProcessID: {
             /** Format: int64 */
@@ -7150,7 +7653,7 @@ export interface components {
         };
         Request: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
             agent_id: string;
             /**
              * Format: int64
@@ -7359,8 +7862,80 @@ export interface components {
         RunBegun: {
             run_id: string;
         };
+        RunEffect: {
+            said?: components["schemas"]["Sentence"];
+            /** @enum {string} */
+            state: "later" | "confirmed" | "missing";
+        };
         RunList: {
             runs: components["schemas"]["RunView"][];
+        };
+        RunOfProcedure: {
+            /** @description The agent that asked for it. */
+            agent?: string;
+            /** @description The operator who watches it. */
+            by: string;
+            effects?: components["schemas"]["RunEffect"][];
+            /** Format: date-time */
+            ended_at?: string;
+            operation_id: string;
+            outputs?: {
+                [key: string]: string;
+            };
+            parameters: {
+                [key: string]: string;
+            };
+            procedure: string;
+            recording_id?: string;
+            /** Format: date-time */
+            started_at: string;
+            /** @enum {string} */
+            state: "running" | "paused" | "stopped" | "taken" | "good" | "given_up" | "broke_off";
+            /** @description One for each step of the procedure, in order. */
+            steps: components["schemas"]["RunStep"][];
+            /** @description What it stopped at, until it continues. */
+            stop?: components["schemas"]["RunStop"];
+            /**
+             * Format: int64
+             * @description How often a person had to decide.
+             */
+            stops?: number;
+            /** Format: int64 */
+            version: number;
+            /** @description Why it paused, stopped or ended. */
+            why?: components["schemas"]["Sentence"];
+        };
+        RunOrder: {
+            /**
+             * @description pause: before the next step. continue: from the step it stopped at, which is done now. step: the same, then pause. take: the operator has the page. done: the step it stopped at was done by hand; continue with the next. skip: leave that step out. end: no more of it.
+             * @enum {string}
+             */
+            do: "pause" | "continue" | "step" | "take" | "done" | "skip" | "end";
+        };
+        RunStep: {
+            /**
+             * Format: int64
+             * @description Milliseconds from the start of the run to its end.
+             */
+            at_ms?: number;
+            /** @description Its best selector did not find it any more. */
+            drifted?: boolean;
+            /** @description What its element was found by: the selector's kind, or role and name. */
+            found_by?: string;
+            /** @description What its checkpoints found, or why it was left out. */
+            said?: components["schemas"]["Sentence"];
+            /** @enum {string} */
+            state: "later" | "doing" | "checking" | "done" | "skipped" | "by_hand";
+            /** @description Its id. */
+            step: string;
+        };
+        RunStop: {
+            expected: components["schemas"]["Sentence"];
+            found: components["schemas"]["Sentence"];
+            /** @description The step's id; absent: an effect. */
+            step?: string;
+            /** @description Whether the step was done is not known: Deskbell ended in the midst of it. */
+            unsure?: boolean;
         };
         RunTask: {
             /** @description Absent: deskbell-agent. */
@@ -7608,6 +8183,30 @@ export interface components {
              * @description About how many, without pictures.
              */
             tokens: number;
+        };
+        Shown: {
+            /** @description Steps whose best selector did not find their element in the last good run. */
+            drifting: components["schemas"]["Drift"][];
+            figures: components["schemas"]["Figures"];
+            /** @description The same as the file: YAML. */
+            file: string;
+            /** @description What it does not cover. */
+            findings: components["schemas"]["LintFinding"][];
+            procedure: components["schemas"]["Procedure"];
+            /** @enum {string} */
+            risk_level: "none" | "low" | "medium" | "high" | "critical";
+            /** @description The newest first, at most 50. */
+            runs: components["schemas"]["RunOfProcedure"][];
+            /** @description Of its file, in hex. */
+            sha256: string;
+            sites: string[];
+            /**
+             * Format: int64
+             * @description The one shown.
+             */
+            version: number;
+            /** @description The newest first. */
+            versions: components["schemas"]["Version"][];
         };
         ShownRequest: {
             /** @enum {string} */
@@ -8059,6 +8658,15 @@ export interface components {
              */
             writes: number;
         };
+        TaughtRow: {
+            /** @description One for each recording: the action's id; empty where it has none. */
+            from: string[];
+            /** @enum {string} */
+            state: "same" | "parameter" | "optional" | "left_out";
+            /** @description The step of the procedure; absent where it was left out. */
+            step?: string;
+            why?: components["schemas"]["Sentence"];
+        };
         TeamBoard: {
             /**
              * Format: int64
@@ -8130,7 +8738,7 @@ export interface components {
         };
         TeamClaim: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
             /** @description Who gave the first of two approvals. */
             approved_by?: string;
             claimed_by?: string;
@@ -8428,6 +9036,14 @@ export interface components {
              */
             tenth_ms: number;
         };
+        Tool: {
+            description: string;
+            does: ("reads" | "sends" | "pays" | "deletes")[];
+            name: string;
+            outputs: components["schemas"]["ProcedureOutput"][];
+            parameters: components["schemas"]["ProcedureParameter"][];
+            title: string;
+        };
         ToolDuration: {
             /** Format: int64 */
             failed: number;
@@ -8707,6 +9323,21 @@ export interface components {
             receipt: {
                 [key: string]: unknown;
             };
+        };
+        Version: {
+            name: string;
+            /** @description What is new in it. */
+            note?: string;
+            /** Format: date-time */
+            saved_at: string;
+            saved_by: string;
+            /** @description Of its file, in hex. */
+            sha256: string;
+            /**
+             * Format: int64
+             * @description From 1.
+             */
+            version: number;
         };
         View: {
             /** @description What it is listed as; no two have one name. */
@@ -10853,7 +11484,7 @@ export interface operations {
                 format?: "jsonl" | "csv";
                 /** @description One or more, with commas. */
                 state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
-                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
                 /** @description Only plans, and of them those that stand like this; sent_back: with words that say what to change. */
                 plan_status?: "pending" | "confirmed" | "modified" | "sent_back" | "cancelled" | "timeout";
                 /** @description For operators; an agent sees its own. */
@@ -11023,7 +11654,7 @@ export interface operations {
             query?: {
                 /** @description One or more, with commas. */
                 state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
-                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
                 /** @description Only plans, and of them those that stand like this; sent_back: with words that say what to change. */
                 plan_status?: "pending" | "confirmed" | "modified" | "sent_back" | "cancelled" | "timeout";
                 /** @description For operators; an agent sees its own. */
@@ -11989,6 +12620,112 @@ export interface operations {
             };
         };
     };
+    getProcedureRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOfProcedure"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startProcedureRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOfProcedure"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOfProcedure"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    orderProcedureRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunOrder"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOfProcedure"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getTerminal: {
         parameters: {
             query?: never;
@@ -12782,6 +13519,276 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Tried"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    checkProcedure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Change"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcedureDraft"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    draftProcedure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftOf"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcedureDraft"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listProcedureTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcedureTools"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listProcedures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcedureList"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    saveProcedure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Change"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Shown"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Shown"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getProcedure: {
+        parameters: {
+            query?: {
+                /** @description Absent: the newest. */
+                version?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Shown"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteProcedure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    askForProcedureRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Call"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asked"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asked"];
                 };
             };
             /** @description An error; nothing was changed. */
@@ -14121,7 +15128,7 @@ export interface operations {
     getStatistics: {
         parameters: {
             query?: {
-                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan";
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
                 agent_id?: string;
                 /** @description Only requests of this project (context.project, else context.cwd); - for those that name none. */
                 project?: string;

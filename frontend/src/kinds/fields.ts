@@ -1,7 +1,7 @@
 // Written by `make generate` from backend/kind. Do not edit.
 
 /** The kinds of operations, in the order they are shown. */
-export const kinds = ['feedback', 'bash', 'desktop', 'browser', 'review', 'approve', 'permission', 'box', 'plan'] as const;
+export const kinds = ['feedback', 'bash', 'desktop', 'browser', 'review', 'approve', 'permission', 'box', 'plan', 'procedure'] as const;
 
 /** A field of details: the names it is looked for under, and whether all that were sent are shown. */
 export interface Field { names: readonly string[]; all?: boolean }
@@ -120,5 +120,16 @@ export const fields = {
     replaces: {"names":["replaces"]},
     why: {"names":["why"]},
     risk_level: {"names":["risk_level"]},
+  },
+  procedure: {
+    procedure: {"names":["procedure"]},
+    version: {"names":["version"]},
+    sha256: {"names":["sha256"]},
+    title: {"names":["title"]},
+    risk_level: {"names":["risk_level"]},
+    does: {"names":["does"]},
+    parameters: {"names":["parameters"]},
+    sites: {"names":["sites"]},
+    outputs: {"names":["outputs"]},
   },
 } as const satisfies Record<(typeof kinds)[number], Record<string, Field>>;

@@ -1,0 +1,128 @@
+package procedure
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"deskbell/backend/human"
+)
+
+// A Call is a run that is asked for.
+type Call struct {
+	Parameters     map[string]string `json:"parameters,omitempty" doc:"By name; absent where the procedure has none."`
+	Version        int               `json:"version,omitempty" doc:"Absent: the newest."`
+	SessionID      string            `json:"session_id,omitempty"`
+	IdempotencyKey string            `json:"idempotency_key,omitempty" doc:"The same again joins the run that exists."`
+	Timeout        float64           `json:"timeout,omitempty" minimum:"0" doc:"Seconds until it is overdue; absent: never."`
+}
+
+// Asked is the operation of a call.
+type Asked struct {
+	Operation human.OperationID `json:"operation_id"`
+	State     human.State       `json:"state"`
+	Created   bool              `json:"created" doc:"False where the same was asked for before."`
+}
+
+// Ask asks for a run: it waits in the queue until an operator starts it. Values that do not fit their parameters are an Invalid error
+// with the field; NotFound where there is no such procedure.
+func (s *Service) Ask(ctx context.Context, by human.Actor, called string, c Call) (Asked, error) {
+	v, err := s.version(ctx, called, c.Version)
+	if err != nil {
+		return Asked{}, err
+	}
+	p := v.Content
+	if _, err := Fill(p, c.Parameters); err != nil {
+		return Asked{}, err
+	}
+	call := human.ProcedureCall{
+		Procedure: p.Name, Version: v.Number, Digest: v.Digest, Title: p.Title, Risk: RiskOf(p), Does: p.Does, Parameters: c.Parameters, Sites: sites(p),
+	}
+	if call.Parameters == nil {
+		call.Parameters = map[string]string{}
+	}
+	for _, o := range p.Outputs {
+		call.Outputs = append(call.Outputs, o.Name)
+	}
+	details, err := json.Marshal(call)
+	if err != nil {
+		return Asked{}, human.Wrap(human.Invalid, err, "the call cannot be written as JSON")
+	}
+	agent := by.Name
+	if by.Role == human.Operator {
+		agent = human.PersonID(by.Name)
+	}
+	op, created, err := s.d.Queue.Submit(ctx, human.Request{
+		Kind: human.ProcedureRun, Description: p.Title, Details: details, AgentID: agent, SessionID: c.SessionID,
+		IdempotencyKey: c.IdempotencyKey, Priority: human.DefaultPriority, Timeout: c.Timeout,
+	}, nil)
+	return Asked{op.ID, op.State, created}, err
+}
+
+// A Tool is a procedure as agents call it.
+type Tool struct {
+	Name        string                     `json:"name"`
+	Title       string                     `json:"title"`
+	Description string                     `json:"description"`
+	Does        []string                   `json:"does" enum:"reads,sends,pays,deletes"`
+	Parameters  []human.ProcedureParameter `json:"parameters"`
+	Outputs     []human.ProcedureOutput    `json:"outputs"`
+}
+
+// Tools are the procedures that agents can ask for, by name.
+func (s *Service) Tools(ctx context.Context) ([]Tool, error) {
+	all, err := s.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tools := []Tool{}
+	for _, v := range all {
+		p := v.Content
+		tools = append(tools, Tool{p.Name, p.Title, p.Description, p.Does, orEmpty(p.Parameters), orEmpty(p.Outputs)})
+	}
+	slices.SortFunc(tools, func(a, b Tool) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return tools, nil
+}
+
+// A RunOrder is what an operator does with a run.
+type RunOrder struct {
+	Do string `json:"do" enum:"pause,continue,step,take,done,skip,end" doc:"pause: before the next step. continue: from the step it stopped at, which is done now. step: the same, then pause. take: the operator has the page. done: the step it stopped at was done by hand; continue with the next. skip: leave that step out. end: no more of it."`
+}
+
+// DraftOf are the recordings that a procedure is to be made of.
+type DraftOf struct {
+	Recordings []human.RecordingID `json:"recordings" doc:"One to three, of the same work."`
+}
+
+// Draft makes a procedure from recordings. It saves nothing.
+func (s *Service) Draft(ctx context.Context, by human.Actor, of DraftOf) (ProcedureDraft, error) {
+	if err := operatorsOnly(by); err != nil {
+		return ProcedureDraft{}, err
+	}
+	if len(of.Recordings) == 0 || len(of.Recordings) > 3 {
+		return ProcedureDraft{}, human.BadField("recordings", "has %d; a procedure is made from one to three", len(of.Recordings))
+	}
+	var taught []human.Procedure
+	for _, id := range of.Recordings {
+		rec, list, err := s.d.Recordings.Taught(ctx, by, id)
+		if err != nil {
+			return ProcedureDraft{}, err
+		}
+		p, err := Compile(rec, list)
+		if err != nil {
+			return ProcedureDraft{}, err
+		}
+		taught = append(taught, p)
+	}
+	p, rows := Align(taught)
+	file, err := Write(p)
+	if err != nil {
+		return ProcedureDraft{}, err
+	}
+	return ProcedureDraft{Procedure: p, File: file, Rows: orEmpty(rows), Findings: orEmpty(Lint(p)), Risk: RiskOf(p)}, nil
+}

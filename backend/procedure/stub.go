@@ -1,0 +1,49 @@
+package procedure
+
+import (
+	"context"
+
+	"deskbell/backend/human"
+)
+
+// A LintFinding is what Lint says about a procedure.
+type LintFinding struct {
+	Rule  string         `json:"rule" doc:"Names the rule, for programs."`
+	Level string         `json:"level" enum:"error,warning,note" doc:"error: it cannot be saved."`
+	Step  string         `json:"step,omitempty" doc:"The step's id."`
+	Said  human.Sentence `json:"said"`
+}
+
+// The levels of findings.
+const (
+	LintError   = "error"
+	LintWarning = "warning"
+	LintNote    = "note"
+)
+
+// A TaughtRow is what became of one step of the recordings.
+type TaughtRow struct {
+	State string         `json:"state" enum:"same,parameter,optional,left_out"`
+	Step  string         `json:"step,omitempty" doc:"The step of the procedure; absent where it was left out."`
+	From  []string       `json:"from" doc:"One for each recording: the action's id; empty where it has none."`
+	Why   human.Sentence `json:"why,omitzero"`
+}
+
+func Lint(human.Procedure) []LintFinding                            { return nil }
+func RiskOf(human.Procedure) human.Risk                             { return human.LowRisk }
+func Align(taught []human.Procedure) (human.Procedure, []TaughtRow) { return taught[0], nil }
+
+type run struct{}
+
+func Fill(p human.Procedure, values map[string]string) (human.Procedure, error) { return p, nil }
+
+func Compile(human.Recording, []human.Action) (human.Procedure, error) { return human.Procedure{}, nil }
+func (s *Service) Run(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error) {
+	return human.RunOfProcedure{}, nil
+}
+func (s *Service) State(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error) {
+	return human.RunOfProcedure{}, nil
+}
+func (s *Service) Order(ctx context.Context, by human.Actor, id human.OperationID, o RunOrder) (human.RunOfProcedure, error) {
+	return human.RunOfProcedure{}, nil
+}

@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"deskbell/backend/human"
+	"deskbell/backend/procedure"
+)
+
+// Procedures keeps and runs procedures; procedure.Service is one. Errors are of package human.
+type Procedures interface {
+	List(ctx context.Context, by human.Actor) ([]procedure.Listed, error)
+	Get(ctx context.Context, by human.Actor, name string, version int) (procedure.Shown, error)
+	Draft(ctx context.Context, by human.Actor, of procedure.DraftOf) (procedure.ProcedureDraft, error)
+	Check(ctx context.Context, by human.Actor, c procedure.Change) (procedure.ProcedureDraft, error)
+	Save(ctx context.Context, by human.Actor, c procedure.Change) (procedure.Shown, error)
+	Remove(ctx context.Context, by human.Actor, name string) error
+	Tools(ctx context.Context) ([]procedure.Tool, error)
+	Ask(ctx context.Context, by human.Actor, name string, c procedure.Call) (procedure.Asked, error)
+	Run(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
+	State(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
+	Order(ctx context.Context, by human.Actor, id human.OperationID, o procedure.RunOrder) (human.RunOfProcedure, error)
+}
+
+type (
+	procedureInput struct {
+		Name string `path:"name" doc:"The procedure's name."`
+	}
+	procedureVersion struct {
+		procedureInput
+		Version int `query:"version" minimum:"0" doc:"Absent: the newest."`
+	}
+	procedureCall struct {
+		procedureInput
+		payload[procedure.Call]
+	}
+	runOrder struct {
+		operationPath
+		payload[procedure.RunOrder]
+	}
+	// ProcedureList are all procedures.
+	ProcedureList struct {
+		Procedures []procedure.Listed `json:"procedures"`
+	}
+	// ProcedureTools are the procedures that agents can ask for.
+	ProcedureTools struct {
+		Tools []procedure.Tool `json:"tools"`
+	}
+	operationPath struct {
+		ID human.OperationID `path:"id" doc:"The operation's id."`
+	}
+)
+
+func (in operationPath) operation() human.OperationID { return in.ID }
+func (in *runOrder) operation() human.OperationID     { return in.ID }
+
+func (s *Server) procedures(c catalogue) {
+	p := s.deps.Procedures
+	const all, one, run = "/api/procedures", "/api/procedures/{name}", "/api/operations/{id}/procedure"
+	add(c, route{http.MethodGet, all, "listProcedures", "The procedures that were taught", operators, 0},
+		func(ctx context.Context, x *exchange, _ *none) (*answer[*ProcedureList], error) {
+			list, err := p.List(ctx, x.by)
+			return ok(&ProcedureList{list}, err)
+		})
+	add(c, route{http.MethodPost, all, "saveProcedure", "Save a procedure, or its next version", operators, http.StatusCreated},
+		func(ctx context.Context, x *exchange, in *payload[procedure.Change]) (*answer[*procedure.Shown], error) {
+			shown, err := p.Save(ctx, x.by, in.JSON)
+			return &answer[*procedure.Shown]{http.StatusCreated, &shown}, err
+		})
+	add(c, route{http.MethodPost, "/api/procedure-drafts", "draftProcedure", "Make a procedure from recordings, without saving it", operators, 0},
+		func(ctx context.Context, x *exchange, in *payload[procedure.DraftOf]) (*answer[*procedure.ProcedureDraft], error) {
+			draft, err := p.Draft(ctx, x.by, in.JSON)
+			return ok(&draft, err)
+		})
+	add(c, route{http.MethodPost, "/api/procedure-checks", "checkProcedure", "Read a procedure and say what it does not cover, without saving it", operators, 0},
+		func(ctx context.Context, x *exchange, in *payload[procedure.Change]) (*answer[*procedure.ProcedureDraft], error) {
+			draft, err := p.Check(ctx, x.by, in.JSON)
+			return ok(&draft, err)
+		})
+	add(c, route{http.MethodGet, "/api/procedure-tools", "listProcedureTools", "The procedures that agents can ask for, as tools", signedIn, 0},
+		func(ctx context.Context, _ *exchange, _ *none) (*answer[*ProcedureTools], error) {
+			tools, err := p.Tools(ctx)
+			return ok(&ProcedureTools{tools}, err)
+		})
+	add(c, route{http.MethodGet, one, "getProcedure", "A procedure with its versions and runs", operators, 0},
+		func(ctx context.Context, x *exchange, in *procedureVersion) (*answer[*procedure.Shown], error) {
+			shown, err := p.Get(ctx, x.by, in.Name, in.Version)
+			return ok(&shown, err)
+		})
+	add(c, route{http.MethodDelete, one, "deleteProcedure", "Delete a procedure with all its versions", operators, 0},
+		func(ctx context.Context, x *exchange, in *procedureInput) (*done, error) {
+			return nil, p.Remove(ctx, x.by, in.Name)
+		})
+	add(c, route{http.MethodPost, one + "/runs", "askForProcedureRun", "Ask for a run of a procedure", signedIn, http.StatusCreated},
+		func(ctx context.Context, x *exchange, in *procedureCall) (*answer[*procedure.Asked], error) {
+			asked, err := p.Ask(ctx, x.by, in.Name, in.JSON)
+			return &answer[*procedure.Asked]{http.StatusCreated, &asked}, err
+		})
+	add(c, route{http.MethodPost, run, "startProcedureRun", "Run the procedure that an operation asks for", operators, http.StatusCreated},
+		func(ctx context.Context, x *exchange, in *operationPath) (*answer[*human.RunOfProcedure], error) {
+			r, err := p.Run(ctx, x.by, in.ID)
+			return &answer[*human.RunOfProcedure]{http.StatusCreated, &r}, err
+		})
+	add(c, route{http.MethodGet, run, "getProcedureRun", "How far a run of a procedure has come", operators, 0},
+		func(ctx context.Context, x *exchange, in *operationPath) (*answer[*human.RunOfProcedure], error) {
+			r, err := p.State(ctx, x.by, in.ID)
+			return ok(&r, err)
+		})
+	add(c, route{http.MethodPost, run + "/orders", "orderProcedureRun", "Pause, continue, take over or end a run of a procedure", operators, 0},
+		func(ctx context.Context, x *exchange, in *runOrder) (*answer[*human.RunOfProcedure], error) {
+			r, err := p.Order(ctx, x.by, in.ID, in.JSON)
+			return ok(&r, err)
+		})
+}
