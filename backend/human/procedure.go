@@ -181,6 +181,7 @@ type RunOfProcedure struct {
 	Effects    []RunEffect       `json:"effects,omitempty"`
 	Outputs    map[string]string `json:"outputs,omitempty"`
 	Stops      int               `json:"stops,omitempty" doc:"How often a person had to decide."`
+	Address    string            `json:"address,omitempty" doc:"What the page showed after the last step: where it continues after a crash."`
 	Stop       *RunStop          `json:"stop,omitempty" doc:"What it stopped at, until it continues."`
 }
 
@@ -221,8 +222,9 @@ type RunStep struct {
 
 // A RunEffect is what became of an effect.
 type RunEffect struct {
-	State string    `json:"state" enum:"later,confirmed,missing"`
-	Said  *Sentence `json:"said,omitempty"`
+	State  string    `json:"state" enum:"later,confirmed,missing"`
+	Before int       `json:"before,omitempty" doc:"How many there were before the run, where they have to be new."`
+	Said   *Sentence `json:"said,omitempty"`
 }
 
 // A RunStop is what was expected and what was found instead.

@@ -91,7 +91,8 @@ func (s *Service) Tools(ctx context.Context) ([]Tool, error) {
 
 // A RunOrder is what an operator does with a run.
 type RunOrder struct {
-	Do string `json:"do" enum:"pause,continue,step,take,done,skip,end" doc:"pause: before the next step. continue: from the step it stopped at, which is done now. step: the same, then pause. take: the operator has the page. done: the step it stopped at was done by hand; continue with the next. skip: leave that step out. end: no more of it."`
+	NotDone bool   `json:"not_done,omitempty" doc:"With continue and step: the operator has looked, and the step that may have been done was not."`
+	Do      string `json:"do" enum:"pause,continue,step,take,done,skip,end" doc:"pause: before the next step. continue: from the step it stopped at, which is done now. step: the same, then pause. take: the operator has the page. done: the step it stopped at was done by hand; continue with the next. skip: leave that step out. end: no more of it."`
 }
 
 // DraftOf are the recordings that a procedure is to be made of.
@@ -109,17 +110,19 @@ func (s *Service) Draft(ctx context.Context, by human.Actor, of DraftOf) (Proced
 	}
 	var taught []human.Procedure
 	for _, id := range of.Recordings {
-		rec, list, err := s.d.Recordings.Taught(ctx, by, id)
+		title, rec, list, err := s.d.Recordings.Taught(ctx, by, id)
 		if err != nil {
 			return ProcedureDraft{}, err
 		}
-		p, err := Compile(rec, list)
+		p, err := Compile(title, rec, list)
 		if err != nil {
 			return ProcedureDraft{}, err
 		}
 		taught = append(taught, p)
 	}
 	p, rows := Align(taught)
+	complete(&p)
+	p.Does = DoesOf(p)
 	file, err := Write(p)
 	if err != nil {
 		return ProcedureDraft{}, err

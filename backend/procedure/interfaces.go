@@ -61,7 +61,8 @@ type Recorder interface {
 // Recordings is what is asked of the library of recordings.
 type Recordings interface {
 	// Taught are a recording and its actions as they leave, without what was removed and with what was masked hidden; NotFound without.
-	Taught(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, []human.Action, error)
+	// title is what its operation asked for.
+	Taught(ctx context.Context, by human.Actor, id human.RecordingID) (title string, r human.Recording, list []human.Action, err error)
 }
 
 // Effects looks at what must be true outside of the page.
@@ -86,6 +87,7 @@ type Deps struct {
 	Effects    Effects
 	Secret     func(name string) (string, error)                // its value in the key store; NotFound without
 	Changed    func(human.RunOfProcedure)                       // is called after each change of a run; it does not block
+	Stopped    func(human.RunOfProcedure)                       // is called when a run needs its operator; it does not block. nil: the operator is watching
 	Wait       func(ctx context.Context, d time.Duration) error // blocks for d, or until ctx ends, and returns its error then
 	Now        func() time.Time
 	Log        *slog.Logger

@@ -16,9 +16,10 @@ type Service struct {
 	d      Deps
 	saving sync.Mutex // held while a version is saved
 
-	mu   sync.Mutex
-	runs map[human.OperationID]*run // those that are not over
-	work sync.WaitGroup
+	mu     sync.Mutex
+	runs   map[human.OperationID]*run // those that are not over
+	closed bool
+	work   sync.WaitGroup
 }
 
 // New makes a service. It runs nothing by itself.

@@ -1,8 +1,6 @@
 package procedure
 
 import (
-	"context"
-
 	"deskbell/backend/human"
 )
 
@@ -33,17 +31,6 @@ func Lint(human.Procedure) []LintFinding                            { return nil
 func RiskOf(human.Procedure) human.Risk                             { return human.LowRisk }
 func Align(taught []human.Procedure) (human.Procedure, []TaughtRow) { return taught[0], nil }
 
-type run struct{}
-
 func Fill(p human.Procedure, values map[string]string) (human.Procedure, error) { return p, nil }
 
-func Compile(human.Recording, []human.Action) (human.Procedure, error) { return human.Procedure{}, nil }
-func (s *Service) Run(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error) {
-	return human.RunOfProcedure{}, nil
-}
-func (s *Service) State(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error) {
-	return human.RunOfProcedure{}, nil
-}
-func (s *Service) Order(ctx context.Context, by human.Actor, id human.OperationID, o RunOrder) (human.RunOfProcedure, error) {
-	return human.RunOfProcedure{}, nil
-}
+func DoesOf(human.Procedure) []string { return []string{"reads"} }

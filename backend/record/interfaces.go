@@ -155,6 +155,8 @@ type Hands interface {
 	Holds(ctx context.Context, c human.Checkpoint, since int64) (*Mismatch, error)
 	// Now is the recording's clock.
 	Now() int64
+	// Address is what the page in front shows now.
+	Address() string
 	// Interrupted says that a person used the pages themselves since Resume, and how; "" when not. It never blocks.
 	Interrupted() string
 	// Resume counts what a person does from now on.

@@ -1,0 +1,49 @@
+package procedure
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record/flow"
+)
+
+// Compile makes a procedure of one recording: its texts stand in it as they were recorded. A Conflict error where nothing was done in a
+// browser.
+func Compile(title string, rec human.Recording, list []human.Action) (human.Procedure, error) {
+	p := flow.Procedure(flow.Input{Title: title, Actions: list}, rec.ID)
+	if len(p.Steps) == 0 {
+		return p, human.Errorf(human.Conflict, "recording %s has nothing that was done in a browser; a procedure is taught there", rec.ID)
+	}
+	p.Name = cmp.Or(Called(p.Title), "procedure")
+	return p, nil
+}
+
+// complete gives each step without a checkpoint that of the next one: that its element is there.
+func complete(p *human.Procedure) {
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if len(s.Then) > 0 {
+			continue
+		}
+		next := slices.IndexFunc(p.Steps[i+1:], func(n human.ProcedureStep) bool { return !n.Optional })
+		if next < 0 {
+			continue
+		}
+		n := p.Steps[i+1+next]
+		if n.Target != nil && n.Page == s.Page {
+			s.Then = []human.Checkpoint{{Is: "element", Target: n.Target, Page: n.Page, Frame: n.Frame}}
+		}
+	}
+}
+
+// hosts are sites without their schemes, for people.
+func hosts(all []string) string {
+	var out []string
+	for _, s := range all {
+		_, host, _ := strings.Cut(s, "://")
+		out = append(out, host)
+	}
+	return strings.Join(out, ", ")
+}

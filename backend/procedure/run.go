@@ -1,0 +1,699 @@
+package procedure
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record"
+)
+
+const (
+	patience  = 10 * time.Second       // for a page and an element to be there
+	glimpse   = 2 * time.Second        // the same for an optional step
+	within    = 10 * time.Second       // for checkpoints and effects, where nothing else is said
+	look      = 25 * time.Millisecond  // between two looks at a checkpoint
+	longLook  = 300 * time.Millisecond // and once it has not held for a second
+	storeTime = 10 * time.Second       // for a run to be stored when Deskbell ends
+)
+
+// A run is one that is not over. Its goroutine alone does steps; orders reach it through a channel.
+type run struct {
+	s      *Service
+	by     human.Actor
+	p      human.Procedure // with the values filled in
+	digest string          // of the operation
+	cancel context.CancelFunc
+	orders chan RunOrder
+	over   chan struct{} // closed when its goroutine has ended
+	hands  record.Hands
+	since  int64 // when the step under way began, of the recording's clock
+
+	mu     sync.Mutex
+	r      human.RunOfProcedure
+	pausal bool // pause before the next step
+}
+
+// Recover takes in what was under way when Deskbell ended: an operator decides how it continues. It is called once, before anything is run.
+func (s *Service) Recover(ctx context.Context) error {
+	open, err := s.d.Store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range open {
+		at := r.At()
+		r.State, r.Recording = human.Halted, ""
+		r.Stop = &human.RunStop{Expected: human.Sayf("that the run ends"), Found: human.Sayf("Deskbell ended while it ran")}
+		if at < len(r.Steps) {
+			r.Stop.Step, r.Stop.Unsure = r.Steps[at].Step, r.Steps[at].State == human.StepDoing
+		}
+		r.Stops++
+		if err := s.d.Store.PutRun(ctx, r); err != nil {
+			return err
+		}
+		s.d.Log.Warn("a run of a procedure broke off; its operator decides how it continues", "operation_id", r.Operation, "procedure", r.Procedure)
+	}
+	return nil
+}
+
+// Close ends what is run, as it stands, and waits for it. Nothing can be run afterwards.
+func (s *Service) Close() {
+	s.mu.Lock()
+	s.closed = true
+	for _, r := range s.runs {
+		r.cancel()
+	}
+	s.mu.Unlock()
+	s.work.Wait()
+}
+
+// Run begins the run that an operation asks for, by the operator who has it or takes it, and returns once its browser is open; or
+// continues one that broke off, where it stopped. A Conflict error where it runs already, where something else is recorded, or where the
+// procedure's file is not the one that was asked for.
+func (s *Service) Run(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error) {
+	if by.Role != human.Operator {
+		return human.RunOfProcedure{}, human.Errorf(human.Denied, "only an operator can run a procedure")
+	}
+	op, v, p, err := s.called(ctx, by, id)
+	if err != nil {
+		return human.RunOfProcedure{}, err
+	}
+	r, err := s.d.Store.Run(ctx, id)
+	switch {
+	case err == nil && r.State.Over():
+		return r, human.Errorf(human.Conflict, "operation %s was run already; ask for another run", id)
+	case err == nil: // it broke off
+	case human.KindOf(err) == human.NotFound:
+		r = newRun(op, v, p, by, s.d.Now())
+	default:
+		return r, err
+	}
+	one := &run{s: s, by: by, p: p, digest: op.Digest, orders: make(chan RunOrder, 1), over: make(chan struct{}), r: r}
+	if err := s.enter(one, id); err != nil {
+		return r, err
+	}
+	if err := one.open(ctx, op); err != nil {
+		s.leave(id)
+		close(one.over)
+		return r, err
+	}
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	one.cancel = cancel
+	go one.drive(base)
+	return one.state(), nil
+}
+
+// called is what an operation asks for: the version of the procedure, and that with the values filled in.
+func (s *Service) called(ctx context.Context, by human.Actor, id human.OperationID) (op human.Operation, v Version, p human.Procedure, err error) {
+	if op, err = s.d.Queue.Get(ctx, by, id); err != nil {
+		return
+	}
+	var c human.ProcedureCall
+	if op.Kind != human.ProcedureRun || json.Unmarshal(op.Details, &c) != nil {
+		err = human.Errorf(human.Conflict, "operation %s does not ask for a run of a procedure", id)
+		return
+	}
+	if v, err = s.version(ctx, c.Procedure, c.Version); err != nil {
+		return
+	}
+	if v.Digest != c.Digest {
+		err = human.Errorf(human.Conflict, "version %d of procedure %s is not the one that was asked for: it was deleted and taught again since", v.Number, v.Name)
+		return
+	}
+	p, err = Fill(v.Content, c.Parameters)
+	return
+}
+
+func newRun(op human.Operation, v Version, p human.Procedure, by human.Actor, now time.Time) human.RunOfProcedure {
+	var c human.ProcedureCall
+	_ = json.Unmarshal(op.Details, &c) // it was read before
+	r := human.RunOfProcedure{
+		Operation: op.ID, Procedure: p.Name, Version: v.Number, By: by.Name, Agent: op.AgentID, Parameters: c.Parameters,
+		State: human.Performing, StartedAt: now.UTC(), Outputs: map[string]string{},
+	}
+	for _, step := range p.Steps {
+		r.Steps = append(r.Steps, human.RunStep{Step: step.ID, State: human.StepLater})
+	}
+	for range p.Effects {
+		r.Effects = append(r.Effects, human.RunEffect{State: "later"})
+	}
+	return r
+}
+
+// enter gives a run its place: each operation has one.
+func (s *Service) enter(one *run, id human.OperationID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return human.Errorf(human.Unavailable, "Deskbell is shutting down")
+	case s.d.Recorder == nil:
+		return human.Errorf(human.Unavailable, "this Deskbell records nothing, and each run is recorded; set recording.enabled")
+	case s.runs[id] != nil:
+		return human.Errorf(human.Conflict, "operation %s is being run", id)
+	}
+	one.cancel = func() {}
+	s.runs[id] = one
+	s.work.Add(1)
+	return nil
+}
+
+func (s *Service) leave(id human.OperationID) {
+	s.mu.Lock()
+	delete(s.runs, id)
+	s.mu.Unlock()
+	s.work.Done()
+}
+
+// open claims the operation and opens the recorded browser, and looks at the effects as they are before.
+func (one *run) open(ctx context.Context, op human.Operation) error {
+	d := one.s.d
+	if op.ClaimedBy != one.by.Name {
+		if _, err := d.Queue.Claim(ctx, one.by, op.ID); err != nil {
+			return err
+		}
+	}
+	if !one.broke() {
+		if err := one.before(ctx); err != nil {
+			return err
+		}
+	}
+	if err := d.Store.PutRun(ctx, one.r); err != nil {
+		return err
+	}
+	no := false
+	rec, err := d.Recorder.Start(ctx, one.by, op.ID, human.RecordingOptions{Desktop: &no, Browser: &human.BrowserOptions{URL: cmp.Or(one.r.Address, "about:blank")}})
+	if err != nil {
+		return err
+	}
+	one.r.Recording = rec.ID
+	one.hands, err = d.Recorder.Hands(ctx, one.by, rec.ID)
+	if err == nil {
+		err = d.Store.PutRun(ctx, one.r)
+	}
+	if err != nil {
+		_, _ = d.Recorder.Stop(context.WithoutCancel(ctx), one.by, rec.ID) // the error is the one before
+	}
+	return err
+}
+
+// broke says whether it broke off before.
+func (one *run) broke() bool { return one.r.State == human.Halted }
+
+// before counts what there is of the effects that have to be new.
+func (one *run) before(ctx context.Context) error {
+	for i, e := range one.p.Effects {
+		if !e.Fresh {
+			continue
+		}
+		seen, err := one.s.d.Effects.Look(ctx, e, one.s.d.Secret)
+		if err != nil {
+			return human.Wrap(human.Conflict, err, "what the run has to bring about cannot be looked at: %s", effectWords(e))
+		}
+		one.r.Effects[i].Before = seen.Count
+	}
+	return nil
+}
+
+func effectWords(e human.ProcedureEffect) string {
+	return cmp.Or(e.Title, strings.TrimSpace(e.Is+" "+cmp.Or(e.Path, e.URL)))
+}
+
+// State says how far the run of an operation has come; NotFound where it was not run.
+func (s *Service) State(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error) {
+	if by.Role == human.Agent {
+		return human.RunOfProcedure{}, human.Errorf(human.Denied, "only an operator can watch a run")
+	}
+	if one := s.find(id); one != nil {
+		return one.state(), nil
+	}
+	return s.d.Store.Run(ctx, id)
+}
+
+func (s *Service) find(id human.OperationID) *run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs[id]
+}
+
+// state is a copy of the run as it is now.
+func (one *run) state() human.RunOfProcedure {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	r := one.r
+	r.Steps, r.Effects, r.Outputs = slices.Clone(r.Steps), slices.Clone(r.Effects), maps.Clone(r.Outputs)
+	return r
+}
+
+// Order has a run do what its operator wants. It returns when the run has taken that in, not when it is done.
+func (s *Service) Order(ctx context.Context, by human.Actor, id human.OperationID, o RunOrder) (human.RunOfProcedure, error) {
+	if by.Role != human.Operator {
+		return human.RunOfProcedure{}, human.Errorf(human.Denied, "only an operator can steer a run")
+	}
+	one := s.find(id)
+	if one == nil {
+		r, err := s.d.Store.Run(ctx, id)
+		if err == nil && o.Do == "end" && !r.State.Over() { // it broke off, and is not run any more
+			r.State, r.EndedAt = human.GivenUp, new(s.d.Now().UTC())
+			return r, s.d.Store.PutRun(ctx, r)
+		}
+		if err == nil {
+			err = human.Errorf(human.Conflict, "operation %s is not being run", id)
+		}
+		return r, err
+	}
+	if by.Name != one.by.Name {
+		return one.state(), human.Errorf(human.Denied, "this run is %s's", one.by.Name)
+	}
+	if err := one.allows(o); err != nil {
+		return one.state(), err
+	}
+	if o.Do == "pause" || o.Do == "take" {
+		one.mu.Lock()
+		one.pausal = true
+		one.mu.Unlock()
+		if o.Do == "pause" {
+			return one.state(), nil
+		}
+	}
+	select {
+	case one.orders <- o:
+	case <-one.over:
+		return one.state(), human.Errorf(human.Conflict, "operation %s is not being run", id)
+	case <-ctx.Done():
+		return one.state(), human.Wrap(human.Unavailable, ctx.Err(), "the run does not answer; try again")
+	}
+	return one.state(), nil
+}
+
+// allows says no to an order that does not fit the run as it is.
+func (one *run) allows(o RunOrder) error {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	goes := one.r.State == human.Performing
+	switch {
+	case !slices.Contains([]string{"pause", "continue", "step", "take", "done", "skip", "end"}, o.Do):
+		return human.BadField("do", "%q is not one of pause, continue, step, take, done, skip, end", human.OneLine(o.Do, 40))
+	case goes && !slices.Contains([]string{"pause", "take", "end"}, o.Do):
+		return human.Errorf(human.Conflict, "the run is not paused; pause it first")
+	case (o.Do == "continue" || o.Do == "step") && one.r.Stop != nil && one.r.Stop.Unsure && !o.NotDone:
+		return human.Errorf(human.Conflict, "step %s may have been done already; look, then say that it was done, or that it was not", one.r.Stop.Step)
+	}
+	return nil
+}
+
+// drive does the steps until the run is over, or Deskbell ends.
+func (one *run) drive(ctx context.Context) {
+	defer one.s.leave(one.r.Operation)
+	defer close(one.over)
+	err := one.steps(ctx)
+	if err == nil {
+		err = one.effects(ctx)
+	}
+	if ctx.Err() != nil { // Recover says so
+		return
+	}
+	one.finish(ctx, err)
+}
+
+// errEnd is how a run ends that its operator ends.
+var errEnd = errors.New("the operator ended the run")
+
+func (one *run) steps(ctx context.Context) error {
+	if one.broke() {
+		if err := one.decide(ctx); err != nil {
+			return err
+		}
+	}
+	one.hands.Resume()
+	for at := one.r.At(); at < len(one.p.Steps); at = one.r.At() {
+		if err := one.yield(ctx, ""); err != nil {
+			return err
+		}
+		if at = one.r.At(); at >= len(one.p.Steps) {
+			return nil
+		}
+		stop, err := one.step(ctx, at)
+		if err != nil {
+			return err
+		}
+		if stop == nil {
+			continue
+		}
+		if err := one.halt(ctx, *stop); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// yield pauses where the operator asked for it, or uses the pages.
+func (one *run) yield(ctx context.Context, step string) error {
+	one.mu.Lock()
+	wants := one.pausal
+	one.mu.Unlock()
+	how := one.hands.Interrupted()
+	if !wants && how == "" {
+		return ctx.Err()
+	}
+	why := human.Sayf("you paused it")
+	if !wants {
+		why = human.Sayf("%s", how)
+	}
+	if err := one.change(ctx, func(r *human.RunOfProcedure) { r.State, r.Why = human.HeldUp, &why }); err != nil {
+		return err
+	}
+	return one.decide(ctx)
+}
+
+// change changes the run and stores it, before anything else is done.
+func (one *run) change(ctx context.Context, how func(*human.RunOfProcedure)) error {
+	one.mu.Lock()
+	how(&one.r)
+	one.mu.Unlock()
+	r := one.state()
+	err := one.s.d.Store.PutRun(ctx, r)
+	if one.s.d.Changed != nil {
+		one.s.d.Changed(r)
+	}
+	return err
+}
+
+// step does one step and waits for its checkpoints. stop is what it stops at.
+func (one *run) step(ctx context.Context, at int) (stop *human.RunStop, err error) {
+	s := one.p.Steps[at]
+	mark := func(how func(*human.RunStep)) error {
+		return one.change(ctx, func(r *human.RunOfProcedure) {
+			how(&r.Steps[at])
+			r.Steps[at].At = one.s.d.Now().Sub(r.StartedAt).Milliseconds()
+		})
+	}
+	if one.r.Steps[at].State == human.StepLater {
+		secret, err := one.secret(s)
+		if err != nil {
+			return &human.RunStop{Step: s.ID, Expected: human.Sayf("the secret %s in the key store", s.Secret), Found: human.Sayf("%s", human.SafeText(err))}, nil
+		}
+		// On the disk first: whatever happens from here on, it may have been done.
+		if err := mark(func(r *human.RunStep) { r.State = human.StepDoing }); err != nil {
+			return nil, err
+		}
+		one.since = one.hands.Now()
+		wait := patience
+		if s.Optional {
+			wait = glimpse
+		}
+		did, err := one.hands.Do(ctx, s, secret, wait)
+		var not *record.Mismatch
+		switch {
+		case errors.As(err, &not) && not.Missing && s.Optional && !not.Did:
+			said := human.Sayf("it was not there")
+			return nil, mark(func(r *human.RunStep) { r.State, r.Said = human.StepSkipped, &said })
+		case errors.As(err, &not):
+			if !not.Did {
+				err = mark(func(r *human.RunStep) { r.State = human.StepLater })
+			} else {
+				err = nil
+			}
+			return &human.RunStop{Step: s.ID, Expected: not.Expected, Found: not.Found, Unsure: not.Did}, err
+		case err != nil:
+			return one.lost(ctx, s, err)
+		}
+		if err := mark(func(r *human.RunStep) {
+			r.State, r.FoundBy, r.Drifted = human.StepChecks, did.FoundBy, did.Drifted
+		}); err != nil {
+			return nil, err
+		}
+		if s.Output != "" && s.Do == "pick" {
+			if err := one.change(ctx, func(r *human.RunOfProcedure) { r.Outputs[s.Output] = did.Text }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	not, err := one.holds(ctx, s)
+	switch {
+	case err != nil:
+		return one.lost(ctx, s, err)
+	case not != nil:
+		return &human.RunStop{Step: s.ID, Expected: not.Expected, Found: not.Found}, nil
+	}
+	one.mu.Lock()
+	one.r.Address = one.hands.Address()
+	one.mu.Unlock()
+	return nil, mark(func(r *human.RunStep) { r.State = human.StepDone })
+}
+
+// lost is a stop where the browser does not answer any more; the context's error where Deskbell ends.
+func (one *run) lost(ctx context.Context, s human.ProcedureStep, err error) (*human.RunStop, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return &human.RunStop{Step: s.ID, Expected: human.Sayf("the browser to do %s", s.Title), Found: human.Sayf("%s", human.SafeText(err)), Unsure: one.r.Steps[one.r.At()].State == human.StepDoing}, nil
+}
+
+// secret is the value that a step types, and where it may.
+func (one *run) secret(s human.ProcedureStep) (*record.Secret, error) {
+	if s.Secret == "" {
+		return nil, nil
+	}
+	i := slices.IndexFunc(one.p.Secrets, func(x human.ProcedureSecret) bool { return x.Name == s.Secret })
+	if i < 0 || one.p.Secrets[i].Site == "" {
+		return nil, human.Errorf(human.Invalid, "the procedure does not say for which site it is")
+	}
+	if one.s.d.Secret == nil {
+		return nil, human.Errorf(human.Unavailable, "there is no key store")
+	}
+	text, err := one.s.d.Secret(s.Secret)
+	return &record.Secret{Text: text, Site: one.p.Secrets[i].Site}, err
+}
+
+// holds waits for the checkpoints of a step, each in turn; what does not hold in time is returned.
+func (one *run) holds(ctx context.Context, s human.ProcedureStep) (*record.Mismatch, error) {
+	time := within
+	if s.Within > 0 {
+		time = seconds(s.Within)
+	}
+	for _, c := range s.Then {
+		if c.Page == "" {
+			c.Page = s.Page
+		}
+		not, err := one.until(ctx, &time, func() (*record.Mismatch, error) { return one.hands.Holds(ctx, c, one.since) })
+		if not != nil || err != nil {
+			return not, err
+		}
+	}
+	return nil, nil
+}
+
+// until looks until it holds, for as long as the time lasts, and takes what that took off it.
+func (one *run) until(ctx context.Context, left *time.Duration, looks func() (*record.Mismatch, error)) (*record.Mismatch, error) {
+	began := one.s.d.Now()
+	for {
+		not, err := looks()
+		spent := one.s.d.Now().Sub(began)
+		if not == nil || err != nil || spent >= *left {
+			*left -= min(spent, *left)
+			return not, err
+		}
+		pause := look
+		if spent > time.Second {
+			pause = longLook
+		}
+		if err := one.s.d.Wait(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// halt stops and waits for what the operator decides.
+func (one *run) halt(ctx context.Context, stop human.RunStop) error {
+	err := one.change(ctx, func(r *human.RunOfProcedure) {
+		r.State, r.Stop, r.Why = human.Halted, &stop, nil
+		r.Stops++
+	})
+	if err != nil {
+		return err
+	}
+	if one.s.d.Stopped != nil {
+		one.s.d.Stopped(one.state())
+	}
+	return one.decide(ctx)
+}
+
+// decide waits for an order that has the run continue.
+func (one *run) decide(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case o := <-one.orders:
+			if err := one.allows(o); err != nil {
+				continue // the run has changed since
+			}
+			more, err := one.obey(ctx, o)
+			if err != nil || more {
+				return err
+			}
+		}
+	}
+}
+
+// obey does what an order says; continues says whether the run does.
+func (one *run) obey(ctx context.Context, o RunOrder) (continues bool, err error) {
+	at := one.r.At()
+	switch o.Do {
+	case "end":
+		return false, errEnd
+	case "take":
+		why := human.Sayf("you have the page")
+		return false, one.change(ctx, func(r *human.RunOfProcedure) { r.State, r.Why = human.TakenOver, &why })
+	case "pause":
+		return false, nil
+	}
+	err = one.change(ctx, func(r *human.RunOfProcedure) {
+		if at < len(r.Steps) {
+			switch {
+			case o.Do == "done":
+				r.Steps[at].State = human.StepByHand
+			case o.Do == "skip":
+				r.Steps[at].State = human.StepSkipped
+			case r.Steps[at].State == human.StepDoing: // it was not done, the operator says
+				r.Steps[at].State = human.StepLater
+			}
+		}
+		r.State, r.Stop, r.Why = human.Performing, nil, nil
+	})
+	one.mu.Lock()
+	one.pausal = o.Do == "step"
+	one.mu.Unlock()
+	one.hands.Resume()
+	return true, err
+}
+
+// effects waits until what must be true outside of the page is. What is missing stops the run.
+func (one *run) effects(ctx context.Context) error {
+	for i, e := range one.p.Effects {
+		for {
+			time := within
+			if e.Within > 0 {
+				time = seconds(e.Within)
+			}
+			var said human.Sentence
+			not, err := one.until(ctx, &time, func() (*record.Mismatch, error) {
+				seen, err := one.s.d.Effects.Look(ctx, e, one.s.d.Secret)
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				if err != nil {
+					seen.Said = human.Sayf("%s", human.SafeText(err))
+				}
+				said = seen.Said
+				if err == nil && enough(e, seen.Count-one.r.Effects[i].Before) {
+					return nil, nil
+				}
+				return &record.Mismatch{Expected: human.Sayf("%s", effectWords(e)), Found: seen.Said}, nil
+			})
+			if err != nil {
+				return err
+			}
+			state := "confirmed"
+			if not != nil {
+				state = "missing"
+			}
+			if err := one.change(ctx, func(r *human.RunOfProcedure) { r.Effects[i].State, r.Effects[i].Said = state, &said }); err != nil {
+				return err
+			}
+			if not == nil {
+				break
+			}
+			if err := one.halt(ctx, human.RunStop{Expected: not.Expected, Found: not.Found}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// enough says whether so many are what an effect asks for.
+func enough(e human.ProcedureEffect, count int) bool {
+	if e.Count != nil {
+		return count == *e.Count
+	}
+	return count > 0
+}
+
+// finish ends the recording, and the operation where the run was good.
+func (one *run) finish(ctx context.Context, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	rec, stopErr := one.s.d.Recorder.Stop(ctx, one.by, one.r.Recording)
+	log := one.s.d.Log.With("operation_id", one.r.Operation, "procedure", one.r.Procedure)
+	if stopErr != nil {
+		log.Warn("the recording of a run did not end well", "err", stopErr)
+	}
+	state := human.Succeeded
+	var why *human.Sentence
+	switch {
+	case errors.Is(err, errEnd):
+		state, why = human.GivenUp, new(human.Sayf("you ended it"))
+	case err != nil:
+		state, why = human.BrokeOff, new(human.Sayf("%s", human.SafeText(err)))
+	default:
+		if _, e := one.s.d.Queue.Complete(ctx, one.by, one.r.Operation, one.answer(ctx, rec), one.digest); e != nil {
+			log.Error("the answer of a run could not be given", "err", e)
+			why = new(human.Sayf("its answer could not be given: %s", human.SafeText(e)))
+		}
+	}
+	ended := one.s.d.Now().UTC()
+	if err := one.change(ctx, func(r *human.RunOfProcedure) { r.State, r.Why, r.EndedAt, r.Stop = state, why, &ended, nil }); err != nil {
+		log.Error("the end of a run could not be stored", "err", err)
+	}
+}
+
+// answer is what the agent gets of a good run.
+func (one *run) answer(ctx context.Context, rec human.Recording) human.Answer {
+	r := one.state()
+	a := human.Answer{Fields: map[string]string{}, FieldSources: map[string]human.FieldSource{}, Attachments: []string{string(rec.ID)}}
+	a.Verdict = human.WorkDone
+	by := map[human.StepState]int{}
+	for _, s := range r.Steps {
+		by[s.State]++
+	}
+	a.ExecutionResult = fmt.Sprintf("Ran %s, version %d: %d steps done, %d left out, %d by hand; all checkpoints held.", r.Procedure, r.Version, by[human.StepDone], by[human.StepSkipped], by[human.StepByHand])
+	if n := len(r.Effects); n > 0 {
+		a.ExecutionResult += fmt.Sprintf(" %d effects confirmed outside of the page.", n)
+	}
+	for name, value := range r.Outputs {
+		a.Fields[name] = value
+	}
+	if one.s.d.Recordings == nil {
+		return a
+	}
+	_, _, list, err := one.s.d.Recordings.Taught(ctx, one.by, rec.ID)
+	if err != nil {
+		one.s.d.Log.Warn("the evidence of a run cannot be read", "operation_id", r.Operation, "err", err)
+	}
+	for _, x := range list {
+		if x.Pick == nil || x.Type != human.Extract || a.Fields[x.Pick.Field] == "" {
+			continue
+		}
+		source := human.FieldSource{Recording: rec.ID, Action: x.ID, Picked: x.Pick.Text, At: rec.StartedAt.Add(time.Duration(x.At)), Picture: x.After}
+		if x.Page != nil {
+			source.URL = x.Page.URL
+		}
+		if x.Element != nil && len(x.Element.Selectors) > 0 {
+			source.Selector = strings.Join(x.Element.Selectors[0], " >> ")
+		}
+		a.FieldSources[x.Pick.Field] = source
+	}
+	return a
+}

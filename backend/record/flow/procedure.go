@@ -1,0 +1,437 @@
+package flow
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// maxSelectors of an element are kept in a procedure, the best first.
+const maxSelectors = 6
+
+// Procedure is what was done in a browser as the steps of a procedure, each with what the page showed of it as its checkpoints. It has
+// no parameters: texts stand in it as they were typed. Secret texts have names, no values.
+func Procedure(in Input, recording human.RecordingID) human.Procedure {
+	c := &compiler{plan: newPlan(in), recording: recording, said: map[string][]human.Action{}, secrets: map[string]string{}}
+	for _, a := range in.Actions {
+		if a.Type == human.PageSaid && !a.Cut {
+			c.said[a.CausedBy] = append(c.said[a.CausedBy], a)
+		}
+	}
+	for i, m := range c.moves {
+		c.move(m, c.moves[i+1:])
+	}
+	c.p.Format, c.p.Where, c.p.Title = 1, "browser", c.title
+	c.p.Taught = []human.ProcedureSource{{Recording: recording}}
+	for i := range c.p.Steps {
+		c.p.Steps[i].ID = fmt.Sprintf("s%d", i+1)
+	}
+	return c.p
+}
+
+type compiler struct {
+	*plan
+	p         human.Procedure
+	recording human.RecordingID
+	said      map[string][]human.Action // messages of pages, by the action they came of
+	secrets   map[string]string         // what for -> name
+}
+
+// step begins the step of a move.
+func (c *compiler) step(m *move, do string) human.ProcedureStep {
+	s := human.ProcedureStep{Do: do, Title: escape(m.words()), Frame: m.frame(), Page: pageName(m.tab)}
+	if isEffect(m.Type) && m.Type != human.Upload {
+		s.Frame = nil
+	}
+	if !isEffect(m.Type) || m.Type == human.Upload {
+		s.Target = target(m.Element)
+	}
+	s.Modifiers = m.Modifiers
+	s.From = []human.ProcedureSource{{Recording: c.recording, Action: m.ID}}
+	return s
+}
+
+// pageName is how steps name a tab; the first needs no name.
+func pageName(t *tab) string {
+	if t == nil || t.number == 1 {
+		return ""
+	}
+	return fmt.Sprintf("t%d", t.number)
+}
+
+// target is what finds an element again.
+func target(e *human.Element) *human.ProcedureTarget {
+	if e == nil {
+		return nil
+	}
+	t := &human.ProcedureTarget{Role: e.Role, Named: e.Named, Tag: e.Tag}
+	if e.Hidden == "" && !strings.Contains(e.Name, dots) {
+		t.Name = escape(e.Name)
+	}
+	if !strings.Contains(e.Beside, dots) {
+		t.Beside = escape(e.Beside)
+	}
+	for _, list := range selectorsOf(e) {
+		if len(t.Selectors) < maxSelectors && !strings.Contains(strings.Join(list, ""), dots) {
+			t.Selectors = append(t.Selectors, list)
+		}
+	}
+	if t.Name == "" && t.Role == "" && len(t.Selectors) == 0 {
+		return nil
+	}
+	return t
+}
+
+// move adds the step of one move.
+func (c *compiler) move(m *move, later []*move) {
+	if m.tab == nil {
+		return
+	}
+	if !isEffect(m.Type) && m.Type != human.Note && !m.tab.went {
+		c.ready(m)
+	}
+	switch m.Type {
+	case human.Navigate:
+		c.navigates(m)
+	case human.OpenPage:
+		m.tab.went = m.tab.went || m.cause != nil
+		if m.cause == nil && goable(m.Page.URL) {
+			c.ready(m)
+		}
+	case human.ClosePage:
+		if m.cause == nil && m.tab.went {
+			c.add(m, c.step(m, "close"))
+		}
+	case human.SwitchPage:
+		if m.tab.went {
+			c.add(m, c.step(m, "switchPage"))
+		}
+	case human.Upload:
+		s := c.step(m, "setInputFiles")
+		for _, f := range m.Transfers {
+			s.Files = append(s.Files, escape(name(f.Name)))
+		}
+		c.add(m, s)
+	case human.DialogEnded, human.Download, human.Note, human.Missing, human.PageSaid:
+	default:
+		c.does(m, later)
+	}
+}
+
+// does adds what a person did to an element.
+func (c *compiler) does(m *move, later []*move) {
+	switch m.Type {
+	case human.Click, human.DoubleClick, human.TripleClick:
+		if up := m.effect(human.Upload); up != nil && up.cause == m || focuses(m, later) {
+			return
+		}
+		s := c.step(m, map[human.ActionType]string{human.Click: "click", human.DoubleClick: "doubleClick", human.TripleClick: "tripleClick"}[m.Type])
+		if m.Button > 1 {
+			s.Button = m.Button
+		}
+		if m.isTag("canvas", "svg", "img", "map", "area", "video", "embed", "object") {
+			s.X, s.Y = share(m.X, m.Y, m.Element)
+		}
+		c.add(m, s)
+	case human.Typing, human.Paste:
+		if m.Type == human.Typing || m.pastes() {
+			c.types(m)
+		} else {
+			c.presses(m)
+		}
+	case human.Copy:
+		if m.Value != "" { // cut, and this is left
+			c.types(m)
+		}
+	case human.Shortcut:
+		c.presses(m)
+	case human.Choose:
+		if !m.isTag("select") {
+			c.types(m)
+			return
+		}
+		s := c.step(m, "selectOption")
+		s.Options = escapedAll(m.Values)
+		c.add(m, s)
+	case human.Check:
+		s := c.step(m, "check")
+		s.Options = []string{"checked"}
+		if len(m.Values) > 0 && m.Values[0] == "unchecked" {
+			s.Options[0] = "unchecked"
+		}
+		c.add(m, s)
+	case human.Hover:
+		c.add(m, c.step(m, "hover"))
+	case human.PlayMedia:
+		s := c.step(m, "media")
+		s.Options = m.Values
+		c.add(m, s)
+	case human.Scroll:
+		s := c.step(m, "scroll")
+		s.ScrollX, s.ScrollY = m.ToX, m.ToY
+		if m.isTag("body", "html") {
+			s.Target = nil
+		}
+		c.add(m, s)
+	case human.Drag:
+		s := c.step(m, "drag")
+		s.To = target(m.Target)
+		s.X, s.Y = share(m.X, m.Y, m.Element)
+		c.add(m, s)
+	case human.Extract:
+		c.picks(m)
+	}
+}
+
+// focuses says whether a click only put the caret into the field that is typed into next.
+func focuses(m *move, later []*move) bool {
+	if len(m.effects) > 0 || m.Type != human.Click || m.Element == nil || len(later) == 0 {
+		return false
+	}
+	next := later[0]
+	types := slices.Contains([]human.ActionType{human.Typing, human.Paste, human.Choose}, next.Type)
+	return types && next.tab == m.tab && next.Element != nil && slices.Equal(next.frame(), m.frame()) &&
+		next.Element.Role == m.Element.Role && next.Element.Name == m.Element.Name && fmt.Sprint(next.Element.Selectors) == fmt.Sprint(m.Element.Selectors)
+}
+
+func (c *compiler) types(m *move) {
+	s := c.step(m, "change")
+	s.Modifiers = nil
+	text, known := m.text()
+	if m.Type == human.Choose {
+		text, known = m.value()
+	}
+	switch {
+	case known:
+		s.Text = escape(text)
+	default:
+		s.Secret = c.secretOf(m)
+	}
+	if m.Type == human.Typing && m.Key != "" {
+		s.Key = m.Key
+	}
+	c.add(m, s)
+}
+
+// secretOf is the name of a secret: the same text, and the same field, have the same.
+func (c *compiler) secretOf(m *move) string {
+	key := c.secret(m)
+	if named, is := c.secrets[key]; is {
+		return named
+	}
+	field := "secret"
+	if m.Element != nil && m.Element.Name != "" {
+		field = hyphened(m.Element.Name)
+	}
+	named := field
+	for n := 2; slices.ContainsFunc(c.p.Secrets, func(s human.ProcedureSecret) bool { return s.Name == named }); n++ {
+		named = fmt.Sprintf("%s-%d", field, n)
+	}
+	c.secrets[key] = named
+	address := m.Page.URL
+	if m.Page.FrameURL != "" {
+		address = m.Page.FrameURL
+	}
+	c.p.Secrets = append(c.p.Secrets, human.ProcedureSecret{Name: named, Site: origin(address)})
+	return named
+}
+
+// hyphened is a text as the name of a secret.
+func hyphened(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	joined := strings.TrimLeft(strings.Join(words, "-"), "0123456789-")
+	if joined = joined[:min(len(joined), 40)]; joined == "" {
+		return "secret"
+	}
+	return joined
+}
+
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+func (c *compiler) presses(m *move) {
+	s := c.step(m, "press")
+	s.Key, s.Count = m.Key, 0
+	if m.Type == human.Paste {
+		return // what was pasted is not known
+	}
+	if m.Type == human.Shortcut && m.Count > 1 {
+		s.Count = m.Count
+	}
+	if s.Key != "" {
+		c.add(m, s)
+	}
+}
+
+func (c *compiler) picks(m *move) {
+	if m.Pick == nil {
+		return
+	}
+	s := c.step(m, "pick")
+	s.Output = m.Pick.Field
+	o := human.ProcedureOutput{Name: m.Pick.Field, Type: "text"}
+	if m.Pick.Take == human.TakeTable || m.Pick.Take == human.TakeList {
+		s.Take, o.Type = m.Pick.Take, m.Pick.Take
+	}
+	c.output(o)
+	c.add(m, s)
+}
+
+func (c *compiler) output(o human.ProcedureOutput) {
+	if !slices.ContainsFunc(c.p.Outputs, func(has human.ProcedureOutput) bool { return has.Name == o.Name }) {
+		c.p.Outputs = append(c.p.Outputs, o)
+	}
+}
+
+// ready goes to the page of a move, where nothing recorded did.
+func (c *compiler) ready(m *move) {
+	m.tab.went = true
+	if m.Page == nil || !goable(m.Page.URL) {
+		return
+	}
+	s := human.ProcedureStep{
+		Do: "navigate", Title: human.Sayf("Open %s", site(m.Page.URL)).Text, Page: pageName(m.tab), URL: escape(m.Page.URL),
+		Then: []human.Checkpoint{{Is: "address", Text: wild(m.Page.URL)}}, From: []human.ProcedureSource{{Recording: c.recording, Action: m.ID}},
+	}
+	c.p.Steps = append(c.p.Steps, s)
+}
+
+func (c *compiler) navigates(m *move) {
+	if !m.whole() || m.failed() {
+		return
+	}
+	by := m.tab.visit(m)
+	switch {
+	case m.goes():
+		m.tab.went = true
+		s := c.step(m, "navigate")
+		s.URL = escape(m.Page.URL)
+		s.Then = []human.Checkpoint{{Is: "address", Text: wild(m.Page.URL)}}
+		c.add(m, s)
+	case !m.tab.went:
+		c.ready(m)
+	case m.kind() == "reload" && m.cause == nil:
+		c.add(m, c.step(m, "reload"))
+	case m.kind() == "back_forward" && m.cause == nil:
+		s := c.step(m, "back")
+		if by > 0 {
+			s.Do = "forward"
+		}
+		s.Then = []human.Checkpoint{{Is: "address", Text: wild(m.Page.URL)}}
+		c.add(m, s)
+	}
+}
+
+// add adds a step with what came of its move: checkpoints, dialogs, and whether something was sent.
+func (c *compiler) add(m *move, s human.ProcedureStep) {
+	s.Writes = len(m.Answers) > 0
+	arrived := map[*tab]*move{}
+	for _, e := range m.effects {
+		switch e.Type {
+		case human.DialogEnded:
+			if d := e.Dialog; d != nil {
+				s.Dialogs = append(s.Dialogs, human.ProcedureDialog{Kind: d.Kind, Message: unmasked(d.Message), Accept: d.Accepted, Input: escape(d.Input)})
+			}
+		case human.Download:
+			for _, f := range e.Transfers {
+				s.Then = append(s.Then, human.Checkpoint{Is: "download", Text: escape(name(f.Name))})
+				if s.Output == "" {
+					s.Output = "file"
+					c.output(human.ProcedureOutput{Name: s.Output, Type: "file"})
+				}
+			}
+		case human.OpenPage:
+			s.Then = append(s.Then, human.Checkpoint{Is: "opened", Page: pageName(e.tab)})
+		case human.ClosePage:
+			s.Then = append(s.Then, human.Checkpoint{Is: "closed", Page: pageName(e.tab)})
+		case human.Navigate:
+			if e.whole() && !e.failed() {
+				arrived[e.tab] = e
+			}
+			s.Writes = s.Writes || e.kind() == "form" && !strings.Contains(e.Page.URL, "?")
+		}
+	}
+	for _, t := range c.inOrder(arrived) {
+		page := pageName(t)
+		if page == s.Page {
+			page = ""
+		} else if page == "" {
+			page = "t1"
+		}
+		s.Then = append(s.Then, human.Checkpoint{Is: "address", Text: wild(arrived[t].Page.URL), Page: page})
+	}
+	for _, a := range c.said[m.ID] {
+		if d := a.Dialog; d != nil && !slices.Contains(a.Values, "invalid") && len(d.Message) < 200 && !digits.MatchString(d.Message) && !strings.Contains(d.Message, dots) {
+			s.Then = append(s.Then, human.Checkpoint{Is: "text", Text: escape(d.Message), Frame: s.Frame})
+		}
+	}
+	switch {
+	case len(s.Then) > 0 || s.Key != "" && s.Do == "change":
+	case s.Do == "change" && s.Secret == "" && s.Target != nil, s.Do == "selectOption", s.Do == "check":
+		value := s.Text
+		if s.Do != "change" {
+			value = strings.Join(s.Options, ", ")
+		}
+		s.Then = append(s.Then, human.Checkpoint{Is: "value", Text: value, Target: s.Target, Frame: s.Frame})
+	}
+	c.p.Steps = append(c.p.Steps, s)
+}
+
+// inOrder are the tabs of a map by their numbers.
+func (c *compiler) inOrder(all map[*tab]*move) (out []*tab) {
+	for t := range all {
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b *tab) int { return a.number - b.number })
+	return out
+}
+
+// wild is a URL in which * stands for what is different each time, and for what was masked.
+func wild(address string) string {
+	var b strings.Builder
+	for _, p := range part.FindAllString(address, -1) {
+		if volatile.MatchString(p) && digits.MatchString(p) {
+			b.WriteByte('*')
+			continue
+		}
+		b.WriteString(escape(hidden.ReplaceAllString(strings.ReplaceAll(p, "*", "%2A"), "*")))
+	}
+	return b.String()
+}
+
+// unmasked is a message that can be compared; "" where something of it was masked.
+func unmasked(text string) string {
+	if strings.Contains(text, dots) {
+		return ""
+	}
+	return escape(text)
+}
+
+// escape is a literal text as procedures have it: with each brace twice.
+func escape(text string) string {
+	return strings.NewReplacer("{", "{{", "}", "}}").Replace(text)
+}
+
+func escapedAll(all []string) (out []string) {
+	for _, text := range all {
+		out = append(out, escape(text))
+	}
+	return out
+}
+
+// share is where in an element a point lies, as shares of its size; nil where that is not known.
+func share(x, y int, e *human.Element) (*float64, *float64) {
+	if e == nil || e.Bounds.W <= 0 || e.Bounds.H <= 0 || !e.Bounds.Contains(x, y) {
+		return nil, nil
+	}
+	w, h := float64(x-e.Bounds.X)/float64(e.Bounds.W), float64(y-e.Bounds.Y)/float64(e.Bounds.H)
+	return &w, &h
+}
