@@ -190,7 +190,9 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 	}
 	a.openTerminals()
 	a.openPlans()
-	a.openProcedures()
+	if err = a.openProcedures(ctx); err != nil {
+		return nil, err
+	}
 	a.openOutbox()
 	a.openRetention()
 	a.openArchives()

@@ -366,10 +366,20 @@ func (a *App) openPlans() {
 }
 
 // openProcedures makes what keeps and runs procedures.
-func (a *App) openProcedures() {
-	a.procedures = procedure.New(procedure.Deps{
-		Store: a.store.Procedures(), Queue: a.queue, Wait: pause, Now: time.Now, Log: a.log,
-	})
+func (a *App) openProcedures(ctx context.Context) error {
+	d := procedure.Deps{
+		Store: a.store.Procedures(), Queue: a.queue, Recordings: a.library, Effects: effects.New(), Wait: pause, Now: time.Now, Log: a.log,
+		Secret: func(name string) (string, error) {
+			text, _, err := keychain.Get(context.Background(), keychain.Account{Typed: name})
+			return text, err
+		},
+	}
+	if a.recorder != nil {
+		d.Recorder = a.recorder
+	}
+	a.procedures = procedure.New(d)
+	a.opens(func() error { a.procedures.Close(); return nil })
+	return a.procedures.Recover(ctx)
 }
 
 // openHost makes what runs agents. Their processes are this program's, on the same data folder and settings.

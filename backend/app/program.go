@@ -68,6 +68,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 		Sources:     ready,
 		Model:       model,
 		Webhook:     webhook,
+		Typed:       func(name string) cli.Key { return keychain.Account{Typed: name} },
 		Summaries: func(p cli.Place) []human.Diagnosis {
 			return registry(p.Dir, p.Config.Settings(), masking.New()).Checks()
 		},

@@ -34,3 +34,8 @@ func Align(taught []human.Procedure) (human.Procedure, []TaughtRow) { return tau
 func Fill(p human.Procedure, values map[string]string) (human.Procedure, error) { return p, nil }
 
 func DoesOf(human.Procedure) []string { return []string{"reads"} }
+
+// Standard is a policy.
+const Standard = "standard"
+
+func Refused(human.Procedure, string) *human.Sentence { return nil }

@@ -1,9 +1,10 @@
-// Package keychain keeps the keys of models where the system keeps passwords: the Secret Service on Linux, the
+// Package keychain keeps the keys of models, and the secrets that procedures type, where the system keeps passwords: the Secret Service on Linux, the
 // keychain on macOS, the credential manager on Windows. A key in the environment goes before one that is kept there.
 // Keys never stand in Deskbell's own files.
 package keychain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,21 +27,26 @@ const longest = time.Minute
 const (
 	Variable        = "DESKBELL_MODEL_KEY"
 	WebhookVariable = "DESKBELL_WEBHOOK_SECRET"
+	TypedVariable   = "DESKBELL_SECRET_" // and the name of a secret that procedures type, in capitals, with _ for -
 )
 
 // own are the providers' own hosts, with the variables that others read keys for them from. Such a key goes nowhere
 // else: it was not meant for the server behind another model.base_url.
 var own = map[string]string{"api.anthropic.com": "ANTHROPIC_API_KEY", "api.openai.com": "OPENAI_API_KEY"}
 
-// An Account is what a key is for: a server, by host and port, as a model or as a webhook. A key that was set for one is not sent to
-// another.
+// An Account is what a key is for: a server, by host and port, as a model or as a webhook; or, by its name, a secret that procedures
+// type. A key that was set for one is not sent to another.
 type Account struct {
 	Host    string
 	Webhook bool
+	Typed   string // the name of such a secret; then there is no Host
 }
 
 func (a Account) user() string {
-	if a.Webhook {
+	switch {
+	case a.Typed != "":
+		return "typed " + a.Typed
+	case a.Webhook:
 		return "webhook " + a.Host
 	}
 	return "model " + a.Host
@@ -48,7 +54,10 @@ func (a Account) user() string {
 
 // variables are those that may have the key, the first that has one wins.
 func (a Account) variables() []string {
-	if a.Webhook {
+	switch {
+	case a.Typed != "":
+		return []string{TypedVariable + strings.ToUpper(strings.ReplaceAll(a.Typed, "-", "_"))}
+	case a.Webhook:
 		return []string{WebhookVariable}
 	}
 	if v := own[a.Host]; v != "" {
@@ -62,13 +71,13 @@ func (a Account) variables() []string {
 // keychain is unlocked, a minute has passed or ctx ends.
 func Get(ctx context.Context, a Account) (key, from string, err error) {
 	for _, v := range a.variables() {
-		if key := strings.TrimSpace(os.Getenv(v)); key != "" {
+		if key := a.trimmed(os.Getenv(v)); key != "" {
 			return key, v, nil
 		}
 	}
 	key, err = do(ctx, func() (string, error) { return keyring.Get(service, a.user()) })
 	if errors.Is(err, keyring.ErrNotFound) {
-		return "", "", human.Errorf(human.NotFound, "there is no key for %s: set one, or the environment variable %s", a.Host, strings.Join(a.variables(), " or "))
+		return "", "", human.Errorf(human.NotFound, "there is no key for %s: set one, or the environment variable %s", a.name(), strings.Join(a.variables(), " or "))
 	}
 	if err != nil {
 		return "", "", err
@@ -102,13 +111,24 @@ func optional(ctx context.Context, a Account, needed bool) (string, error) {
 	return key, err
 }
 
+// name is what an account is called.
+func (a Account) name() string { return cmp.Or(a.Typed, a.Host) }
+
+// trimmed is a key without the spaces around it; a secret that is typed may have them.
+func (a Account) trimmed(key string) string {
+	if a.Typed != "" {
+		return strings.TrimRight(key, "\r\n")
+	}
+	return strings.TrimSpace(key)
+}
+
 // Set keeps a key in the system's keychain, in place of one that is there. Invalid for what cannot be a key.
 func (a Account) Set(ctx context.Context, key string) error {
-	key = strings.TrimSpace(key)
+	key = a.trimmed(key)
 	switch {
 	case key == "" || len(key) > 2000: // Windows keeps 2,560 bytes
 		return human.BadField("key", "a key has 1 to 2000 characters")
-	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case a.Typed == "" && strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return human.BadField("key", "it has a space or another character that is not allowed in a key")
 	}
 	_, err := do(ctx, func() (string, error) { return "", keyring.Set(service, a.user(), key) })
@@ -119,7 +139,7 @@ func (a Account) Set(ctx context.Context, key string) error {
 func (a Account) Remove(ctx context.Context) error {
 	_, err := do(ctx, func() (string, error) { return "", keyring.Delete(service, a.user()) })
 	if errors.Is(err, keyring.ErrNotFound) {
-		return human.Errorf(human.NotFound, "the keychain has no key for %s", a.Host)
+		return human.Errorf(human.NotFound, "the keychain has no key for %s", a.name())
 	}
 	return err
 }

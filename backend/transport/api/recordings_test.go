@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/procedure"
 	"deskbell/backend/queue"
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
@@ -101,6 +102,7 @@ func (h *fixture) openRecordings(d *Deps) {
 			return human.SummaryID(human.SummaryPrefix + strconv.FormatInt(drafts.Add(1), 10))
 		},
 	})
+	d.Procedures = procedure.New(procedure.Deps{Store: h.store.Procedures(), Queue: h.queue, Recordings: books, Now: time.Now, Log: d.Log})
 	d.Recorder, d.Library, d.Replay, d.Summaries = h.recorder, books, h.replays, h.summaries
 }
 

@@ -164,6 +164,8 @@ type Program struct {
 	Notifications func(ctx context.Context) Notifications
 	// Model is the model in the settings; the error says why there is none.
 	Model func(p Place) (Model, error)
+	// Typed is the secret of a name that procedures type.
+	Typed func(name string) Key
 	// Webhook is the webhook in the settings; the error says why there is none.
 	Webhook func(p Place) (Webhook, error)
 	// Summaries says what is wrong with summarizers, and how far those of the user's own are confined.
@@ -397,7 +399,7 @@ func (s *shell) root() *cobra.Command {
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand(), s.verifyCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.joinCommand(), s.teamCommand(), s.inboxCommand(), s.historyCommand(), s.deleteCommand(), s.tuiCommand(), s.answerCommand(), s.handOverCommand(), s.attachmentsCommand(), s.recordCommand(), s.recordingsCommand(),
-			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(), s.phoneCommand(),
+			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.procedureCommand(), s.proofCommand(), s.phoneCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{
 			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupCommand(), s.restoreCommand(), s.backupsCommand(), s.retentionCommand(), s.modelCommand(), s.webhookCommand(), s.configCommand(), s.doctorCommand(), s.repairCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),

@@ -1,0 +1,277 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deskbell/backend/human"
+	"deskbell/backend/procedure"
+	"deskbell/backend/transport/client"
+)
+
+func (s *shell) procedureCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "procedure", Short: "Work with procedures: what was taught once and runs again",
+		Long: "A procedure is work that was shown once in a recorded browser, as a file of steps. It is taught in the window, or from\n" +
+			"recordings with `deskbell procedure teach`; the file can be kept, shared and reviewed, and saved again.",
+	}
+	c.AddCommand(s.procedureListCommand(), s.procedureShowCommand(), s.procedureTeachCommand(), s.procedureSaveCommand(), s.procedureLintCommand(),
+		s.procedureRunCommand(), s.procedureRemoveCommand(), s.procedureSecretCommand())
+	return c
+}
+
+func (s *shell) procedureListCommand() *cobra.Command {
+	return s.operatorFlags(&cobra.Command{
+		Use: "list", Short: "List procedures", Args: cobra.NoArgs,
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			all, err := operator.Procedures(ctx)
+			if err != nil || s.json {
+				return cmp.Or(err, s.printJSON(all))
+			}
+			w := s.columns()
+			for _, p := range all {
+				w.row("%s\tversion %d\t%s\t%d runs, %d good\t%s\n", visible(p.Name), p.Version, strings.Join(p.Does, ", "), p.Figures.Runs, p.Figures.Good, visible(p.Title))
+			}
+			return w.flush()
+		}),
+	}, "print them as one line of JSON")
+}
+
+func (s *shell) procedureShowCommand() *cobra.Command {
+	version := 0
+	c := s.operatorFlags(&cobra.Command{
+		Use: "show NAME", Short: "Print a procedure as its file", Args: cobra.ExactArgs(1),
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			shown, err := operator.Procedure(ctx, args[0], version)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(shown)
+			}
+			_, err = s.out.Write([]byte(visibleLines(shown.File)))
+			return err
+		}),
+	}, "print all that is known of it as one line of JSON")
+	c.Flags().IntVar(&version, "version", 0, "of it; the newest without")
+	return c
+}
+
+// visibleLines is visible, but for the ends of lines.
+func visibleLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = visible(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *shell) procedureTeachCommand() *cobra.Command {
+	return s.operatorFlags(&cobra.Command{
+		Use: "teach RECORDING...", Short: "Print the file that one to three recordings of the same work make", Args: cobra.RangeArgs(1, 3),
+		Long: "Print the file that one to three recordings of the same work make. It is not saved: read it, change it, and save it with\n" +
+			"`deskbell procedure save`. What it does not cover is listed on standard error.",
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			var of procedure.DraftOf
+			for _, id := range args {
+				of.Recordings = append(of.Recordings, human.RecordingID(id))
+			}
+			draft, err := operator.DraftProcedure(ctx, of)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(draft)
+			}
+			s.linted(draft.Findings)
+			_, err = s.out.Write([]byte(visibleLines(draft.File)))
+			return err
+		}),
+	}, "print the draft as one line of JSON")
+}
+
+// linted lists on standard error what Lint found.
+func (s *shell) linted(all []procedure.LintFinding) (errors int) {
+	for _, f := range all {
+		where := ""
+		if f.Step != "" {
+			where = " step " + f.Step + ":"
+		}
+		s.note("%s:%s %s", f.Level, visible(where), visible(f.Said.Text))
+		if f.Level == procedure.LintError {
+			errors++
+		}
+	}
+	return errors
+}
+
+func (s *shell) procedureSaveCommand() *cobra.Command {
+	after, note := 0, ""
+	c := s.operatorFlags(&cobra.Command{
+		Use: "save FILE", Short: "Save a file as a procedure, or as the next version of one", Args: cobra.ExactArgs(1),
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			file, err := os.ReadFile(args[0])
+			if err != nil {
+				return human.Wrap(human.Invalid, err, "the file cannot be read: %s", args[0])
+			}
+			shown, err := operator.SaveProcedure(ctx, procedure.Change{File: string(file), After: after, Note: note})
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(shown)
+			}
+			s.printf("Saved %s, version %d.\n", visible(shown.Procedure.Name), shown.Version)
+			return nil
+		}),
+	}, "print what was saved as one line of JSON")
+	c.Flags().IntVar(&after, "after", 0, "the version that it was made from; 0 for a new procedure")
+	c.Flags().StringVar(&note, "note", "", "what is new in it, in a line")
+	return c
+}
+
+func (s *shell) procedureLintCommand() *cobra.Command {
+	policy := ""
+	c := &cobra.Command{
+		Use: "lint FILE", Short: "Say what a procedure's file does not cover", Args: cobra.ExactArgs(1),
+		Long: "Say what a procedure's file does not cover, and whether a policy refuses to run it. It needs no server. The exit code is 1\n" +
+			"where there is an error, or the policy refuses it.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			file, err := os.ReadFile(args[0])
+			if err != nil {
+				return human.Wrap(human.Invalid, err, "the file cannot be read: %s", args[0])
+			}
+			p, err := procedure.Read(string(file))
+			if err != nil {
+				return err
+			}
+			all := procedure.Lint(p)
+			if s.json {
+				if err := s.printJSON(all); err != nil {
+					return err
+				}
+			} else if len(all) == 0 {
+				s.printf("Nothing found.\n")
+			}
+			if s.linted(all) > 0 {
+				return human.Errorf(human.Invalid, "the procedure cannot be saved as it is")
+			}
+			if said := procedure.Refused(p, cmp.Or(policy, p.Policy, procedure.Standard)); said != nil {
+				return human.Errorf(human.Invalid, "%s", said.Text)
+			}
+			return nil
+		},
+	}
+	s.jsonFlag(c, "print the findings as one line of JSON")
+	c.Flags().StringVar(&policy, "policy", "", "permissive, standard or strict, in place of the file's own")
+	return c
+}
+
+func (s *shell) procedureRunCommand() *cobra.Command {
+	var with map[string]string
+	c := s.operatorFlags(&cobra.Command{
+		Use: "run NAME", Short: "Run a procedure and follow it", Args: cobra.ExactArgs(1),
+		Long: "Run a procedure in the recorded browser and follow it until it ends. Where something is not as it was taught it stops:\n" +
+			"decide in the window how it continues.",
+		Example: "  deskbell procedure run export_invoice --with customer='Halde & Co' --with month=2026-10",
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			asked, err := operator.AskForRun(ctx, args[0], procedure.Call{Parameters: with})
+			if err != nil {
+				return err
+			}
+			r, err := operator.StartRun(ctx, asked.Operation)
+			if err != nil {
+				return err
+			}
+			return s.followRun(ctx, operator, r)
+		}),
+	}, "print the run as one line of JSON when it has ended")
+	c.Flags().StringToStringVar(&with, "with", nil, "a parameter, as NAME=VALUE; may be given more than once")
+	return c
+}
+
+// followRun prints what becomes of the steps of a run, until it is over.
+func (s *shell) followRun(ctx context.Context, operator *client.Client, r human.RunOfProcedure) (err error) {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	said := 0
+	stops := 0
+	for {
+		for ; said < r.At() && !s.json; said++ {
+			s.printf("%2d  %s  %s\n", said+1, r.Steps[said].State, visible(r.Steps[said].Step))
+		}
+		if r.Stop != nil && r.Stops > stops {
+			stops = r.Stops
+			s.note("Stopped at %s. Expected: %s. Found: %s. Decide in the window: %s", visible(cmp.Or(r.Stop.Step, "an effect")), visible(r.Stop.Expected.Text), visible(r.Stop.Found.Text), r.Operation)
+		}
+		if r.State.Over() {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		if r, err = operator.RunState(ctx, r.Operation); err != nil {
+			return err
+		}
+	}
+	if s.json {
+		return s.printJSON(r)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
+		s.printf("%s: %s\n", visible(name), visible(r.Outputs[name]))
+	}
+	if r.State != human.Succeeded {
+		why := ""
+		if r.Why != nil {
+			why = ": " + r.Why.Text
+		}
+		return human.Errorf(human.Conflict, "the run ended as %s%s", r.State, why)
+	}
+	s.printf("Good: all checkpoints held.\n")
+	return nil
+}
+
+func (s *shell) procedureRemoveCommand() *cobra.Command {
+	yes := false
+	c := s.operatorFlags(&cobra.Command{
+		Use: "remove NAME", Short: "Delete a procedure with all its versions", Args: cobra.ExactArgs(1),
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			if is, err := s.confirmed(yes, fmt.Sprintf("Delete %s with all its versions?", visible(args[0])), "Nothing was deleted."); err != nil || !is {
+				return err
+			}
+			return operator.RemoveProcedure(ctx, args[0])
+		}),
+	}, "print nothing")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+func (s *shell) procedureSecretCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "secret", Short: "Store a secret that procedures type, by its name, in the keychain",
+		Long: "Procedures name the secrets that they type; their values are in the system's keychain, or in the environment of the server as\n" +
+			"DESKBELL_SECRET_NAME. A secret is typed into pages of the site alone that it was taught for.",
+	}
+	c.AddCommand(
+		&cobra.Command{
+			Use: "set NAME", Short: "Store one; it is read from standard input", Args: cobra.ExactArgs(1),
+			RunE: func(c *cobra.Command, args []string) error {
+				return s.setKey(c.Context(), "secret", args[0], s.Typed(args[0]))
+			},
+		},
+		&cobra.Command{
+			Use: "remove NAME", Short: "Delete one", Args: cobra.ExactArgs(1),
+			RunE: func(c *cobra.Command, args []string) error { return s.Typed(args[0]).Remove(c.Context()) },
+		})
+	return c
+}

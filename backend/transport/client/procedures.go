@@ -1,0 +1,80 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"deskbell/backend/human"
+	"deskbell/backend/procedure"
+)
+
+// Procedures are those that were taught. For operators.
+func (c *Client) Procedures(ctx context.Context) ([]procedure.Listed, error) {
+	var list struct{ Procedures []procedure.Listed }
+	_, err := c.call(ctx, http.MethodGet, "/api/procedures", nil, &list)
+	return list.Procedures, err
+}
+
+// Procedure is one in a version; 0: the newest. For operators.
+func (c *Client) Procedure(ctx context.Context, name string, version int) (procedure.Shown, error) {
+	var shown procedure.Shown
+	_, err := c.call(ctx, http.MethodGet, "/api/procedures/"+url.PathEscape(name)+"?version="+strconv.Itoa(version), nil, &shown)
+	return shown, err
+}
+
+// SaveProcedure saves the next version of a procedure. For operators.
+func (c *Client) SaveProcedure(ctx context.Context, change procedure.Change) (procedure.Shown, error) {
+	var shown procedure.Shown
+	_, err := c.call(ctx, http.MethodPost, "/api/procedures", change, &shown)
+	return shown, err
+}
+
+// DraftProcedure makes a procedure from recordings, without saving it. For operators.
+func (c *Client) DraftProcedure(ctx context.Context, of procedure.DraftOf) (procedure.ProcedureDraft, error) {
+	var draft procedure.ProcedureDraft
+	_, err := c.call(ctx, http.MethodPost, "/api/procedure-drafts", of, &draft)
+	return draft, err
+}
+
+// RemoveProcedure deletes a procedure with all its versions. For operators.
+func (c *Client) RemoveProcedure(ctx context.Context, name string) error {
+	_, err := c.call(ctx, http.MethodDelete, "/api/procedures/"+url.PathEscape(name), nil, nil)
+	return err
+}
+
+// ProcedureTools are the procedures that agents can ask for.
+func (c *Client) ProcedureTools(ctx context.Context) ([]procedure.Tool, error) {
+	var list struct{ Tools []procedure.Tool }
+	_, err := c.call(ctx, http.MethodGet, "/api/procedure-tools", nil, &list)
+	return list.Tools, err
+}
+
+// AskForRun asks for a run of a procedure.
+func (c *Client) AskForRun(ctx context.Context, name string, call procedure.Call) (procedure.Asked, error) {
+	var asked procedure.Asked
+	_, err := c.call(ctx, http.MethodPost, "/api/procedures/"+url.PathEscape(name)+"/runs", call, &asked)
+	return asked, err
+}
+
+// StartRun runs what an operation asks for; RunState says how far that has come. For operators.
+func (c *Client) StartRun(ctx context.Context, id human.OperationID) (human.RunOfProcedure, error) {
+	return c.run(ctx, http.MethodPost, id, "", nil)
+}
+
+// RunState says how far a run has come. For operators.
+func (c *Client) RunState(ctx context.Context, id human.OperationID) (human.RunOfProcedure, error) {
+	return c.run(ctx, http.MethodGet, id, "", nil)
+}
+
+// OrderRun steers a run. For operators.
+func (c *Client) OrderRun(ctx context.Context, id human.OperationID, o procedure.RunOrder) (human.RunOfProcedure, error) {
+	return c.run(ctx, http.MethodPost, id, "/orders", o)
+}
+
+func (c *Client) run(ctx context.Context, method string, id human.OperationID, more string, body any) (human.RunOfProcedure, error) {
+	var r human.RunOfProcedure
+	_, err := c.call(ctx, method, "/api/operations/"+url.PathEscape(string(id))+"/procedure"+more, body, &r)
+	return r, err
+}
