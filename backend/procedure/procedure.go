@@ -19,12 +19,13 @@ type Service struct {
 	mu     sync.Mutex
 	runs   map[human.OperationID]*run // those that are not over
 	closed bool
+	within time.Duration // for checkpoints and effects, where a procedure says no time
 	work   sync.WaitGroup
 }
 
 // New makes a service. It runs nothing by itself.
 func New(d Deps) *Service {
-	return &Service{d: d, runs: map[human.OperationID]*run{}}
+	return &Service{d: d, runs: map[human.OperationID]*run{}, within: within}
 }
 
 // A Listed is a procedure in a list.

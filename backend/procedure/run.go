@@ -91,6 +91,9 @@ func (s *Service) Run(ctx context.Context, by human.Actor, id human.OperationID)
 	case err == nil && r.State.Over():
 		return r, human.Errorf(human.Conflict, "operation %s was run already; ask for another run", id)
 	case err == nil: // it broke off
+		if r.Outputs == nil {
+			r.Outputs = map[string]string{}
+		}
 	case human.KindOf(err) == human.NotFound:
 		r = newRun(op, v, p, by, s.d.Now())
 	default:
@@ -324,8 +327,11 @@ func (one *run) drive(ctx context.Context) {
 	one.finish(ctx, err)
 }
 
-// errEnd is how a run ends that its operator ends.
-var errEnd = errors.New("the operator ended the run")
+// How a run ends before its last step: its operator ends it, or its request has ended.
+var (
+	errEnd  = errors.New("the operator ended the run")
+	errGone = errors.New("the request has ended")
+)
 
 func (one *run) steps(ctx context.Context) error {
 	if one.broke() {
@@ -335,7 +341,10 @@ func (one *run) steps(ctx context.Context) error {
 	}
 	one.hands.Resume()
 	for at := one.r.At(); at < len(one.p.Steps); at = one.r.At() {
-		if err := one.yield(ctx, ""); err != nil {
+		if op, err := one.s.d.Queue.Get(ctx, one.by, one.r.Operation); err == nil && op.State.Terminal() {
+			return errGone
+		}
+		if err := one.yield(ctx); err != nil {
 			return err
 		}
 		if at = one.r.At(); at >= len(one.p.Steps) {
@@ -356,7 +365,7 @@ func (one *run) steps(ctx context.Context) error {
 }
 
 // yield pauses where the operator asked for it, or uses the pages.
-func (one *run) yield(ctx context.Context, step string) error {
+func (one *run) yield(ctx context.Context) error {
 	one.mu.Lock()
 	wants := one.pausal
 	one.mu.Unlock()
@@ -476,7 +485,7 @@ func (one *run) secret(s human.ProcedureStep) (*record.Secret, error) {
 
 // holds waits for the checkpoints of a step, each in turn; what does not hold in time is returned.
 func (one *run) holds(ctx context.Context, s human.ProcedureStep) (*record.Mismatch, error) {
-	time := within
+	time := one.s.within
 	if s.Within > 0 {
 		time = seconds(s.Within)
 	}
@@ -583,7 +592,7 @@ func (one *run) obey(ctx context.Context, o RunOrder) (continues bool, err error
 func (one *run) effects(ctx context.Context) error {
 	for i, e := range one.p.Effects {
 		for {
-			time := within
+			time := one.s.within
 			if e.Within > 0 {
 				time = seconds(e.Within)
 			}
@@ -645,6 +654,8 @@ func (one *run) finish(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, errEnd):
 		state, why = human.GivenUp, new(human.Sayf("you ended it"))
+	case errors.Is(err, errGone):
+		state, why = human.GivenUp, new(human.Sayf("the request has ended"))
 	case err != nil:
 		state, why = human.BrokeOff, new(human.Sayf("%s", human.SafeText(err)))
 	default:

@@ -1,0 +1,530 @@
+package procedure_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/procedure"
+	"deskbell/backend/queue"
+	"deskbell/backend/record"
+	"deskbell/backend/store/sqlite"
+)
+
+var (
+	ann = human.Actor{Role: human.Operator, Name: "Ann"}
+	mei = human.Actor{Role: human.Operator, Name: "Mei"}
+	bot = human.Actor{Role: human.Agent, Name: "bot"}
+)
+
+// A desk is a Deskbell with a real database and queue, whose browser is a script.
+type desk struct {
+	*testing.T
+	store   *sqlite.Store
+	queue   *queue.Queue
+	service *procedure.Service
+
+	mu      sync.Mutex
+	done    []string                                        // steps that hands did, in order
+	act     func(s human.ProcedureStep) (record.Did, error) // nil: all is well
+	holds   func(c human.Checkpoint) *record.Mismatch
+	effect  func() (int, error)
+	touched string
+	stops   int
+	typed   []record.Secret
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{T: t}
+	var err error
+	d.store, err = sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	must(t, err)
+	d.queue = queue.New(d.store, d.store, queue.Options{MaxPending: 100, Log: slog.New(slog.DiscardHandler)})
+	must(t, d.queue.Load(t.Context()))
+	d.begin()
+	t.Cleanup(func() {
+		d.service.Close()
+		must(t, d.store.Close())
+	})
+	return d
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begin starts the service, as Deskbell does.
+func (d *desk) begin() {
+	d.Helper()
+	d.service = procedure.New(procedure.Deps{
+		Store: d.store.Procedures(), Queue: d.queue, Recorder: recorder{d}, Effects: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Secret:  func(name string) (string, error) { return "value of " + name, nil },
+		Stopped: func(human.RunOfProcedure) { d.mu.Lock(); d.stops++; d.mu.Unlock() },
+		Wait: func(ctx context.Context, wait time.Duration) error {
+			select {
+			case <-time.After(min(wait, time.Millisecond)):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		},
+	})
+	must(d.T, d.service.Recover(d.Context()))
+}
+
+func (d *desk) Look(context.Context, human.ProcedureEffect, func(string) (string, error)) (procedure.Seen, error) {
+	n, err := d.effect()
+	return procedure.Seen{Count: n, Said: human.Sayf("%d rows", n)}, err
+}
+
+type recorder struct{ d *desk }
+
+func (r recorder) Start(ctx context.Context, by human.Actor, op human.OperationID, _ human.RecordingOptions) (human.Recording, error) {
+	if _, err := r.d.queue.RecordingBegan(ctx, by, op, "rec_1"); err != nil {
+		return human.Recording{}, err
+	}
+	return human.Recording{ID: "rec_1", OperationID: op, By: by.Name}, nil
+}
+
+func (r recorder) Stop(context.Context, human.Actor, human.RecordingID) (human.Recording, error) {
+	return human.Recording{ID: "rec_1"}, nil
+}
+
+func (r recorder) Hands(context.Context, human.Actor, human.RecordingID) (record.Hands, error) {
+	return hands(r), nil
+}
+
+type hands struct{ d *desk }
+
+func (h hands) Do(ctx context.Context, s human.ProcedureStep, secret *record.Secret, _ time.Duration) (record.Did, error) {
+	h.d.mu.Lock()
+	act := h.d.act
+	h.d.done = append(h.d.done, s.ID)
+	if secret != nil {
+		h.d.typed = append(h.d.typed, *secret)
+	}
+	h.d.mu.Unlock()
+	if act == nil {
+		return record.Did{FoundBy: "aria"}, nil
+	}
+	did, err := act(s)
+	if ctx.Err() != nil {
+		return did, ctx.Err()
+	}
+	return did, err
+}
+
+func (h hands) Holds(_ context.Context, c human.Checkpoint, _ int64) (*record.Mismatch, error) {
+	h.d.mu.Lock()
+	defer h.d.mu.Unlock()
+	if h.d.holds == nil {
+		return nil, nil
+	}
+	return h.d.holds(c), nil
+}
+
+func (h hands) Now() int64      { return 0 }
+func (h hands) Address() string { return "https://portal.example/orders" }
+func (h hands) Resume()         {}
+func (h hands) Interrupted() string {
+	h.d.mu.Lock()
+	defer h.d.mu.Unlock()
+	return h.d.touched
+}
+
+const order = `deskbell_procedure: 1
+name: place_order
+title: Place an order
+where: browser
+does: [sends]
+secrets:
+  - {name: login, site: "https://portal.example"}
+outputs:
+  - {name: number, type: text}
+steps:
+  - {id: s1, do: navigate, title: Open the portal, url: "https://portal.example/", then: [{is: address, text: "https://portal.example/"}]}
+  - {id: s2, do: change, title: Sign in, secret: login, target: {role: textbox, name: Password, selectors: [["#password"]]}, then: [{is: text, text: Welcome}]}
+  - {id: s3, do: click, title: Close the notice, optional: true, target: {role: button, name: Close}, then: [{is: gone, target: {role: button, name: Close}}]}
+  - {id: s4, do: click, title: Order, writes: true, target: {role: button, name: Order}, then: [{is: text, text: Thank you}]}
+  - {id: s5, do: pick, title: Read the number, output: number, target: {role: status, name: Number}, then: [{is: text, text: Thank you}]}
+effects:
+  - {is: sql, title: the order is in the database, path: orders.db, query: "SELECT customer FROM orders", has: [Nordwind], fresh: true, within: 0.05}
+`
+
+// asked saves the procedure and has the agent ask for a run.
+func (d *desk) asked() human.OperationID {
+	d.Helper()
+	if _, err := d.service.Get(d.Context(), ann, "place_order", 0); err != nil {
+		_, err := d.service.Save(d.Context(), ann, procedure.Change{File: order})
+		must(d.T, err)
+	}
+	asked, err := d.service.Ask(d.Context(), bot, "place_order", procedure.Call{})
+	must(d.T, err)
+	return asked.Operation
+}
+
+// until waits for a run to be in a state.
+func (d *desk) until(id human.OperationID, state human.ProcedureState) human.RunOfProcedure {
+	d.Helper()
+	for limit := time.Now().Add(20 * time.Second); ; {
+		r, err := d.service.State(d.Context(), ann, id)
+		must(d.T, err)
+		if r.State == state {
+			return r
+		}
+		if time.Now().After(limit) {
+			d.Fatalf("the run is %s (%+v), not %s", r.State, r, state)
+		}
+		<-time.After(2 * time.Millisecond)
+	}
+}
+
+func (d *desk) orders(id human.OperationID, o procedure.RunOrder) {
+	d.Helper()
+	_, err := d.service.Order(d.Context(), ann, id, o)
+	must(d.T, err)
+}
+
+func (d *desk) did() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.Join(d.done, " ")
+}
+
+func (d *desk) set(how func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	how()
+}
+
+// grows is an effect that is there once the order was placed.
+func (d *desk) grows() func() (int, error) {
+	return func() (int, error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if slices.Contains(d.done, "s4") {
+			return 3, nil
+		}
+		return 2, nil
+	}
+}
+
+func TestAGoodRun(t *testing.T) {
+	d := newDesk(t)
+	d.effect = d.grows()
+	d.act = func(s human.ProcedureStep) (record.Did, error) {
+		// What is being done is on the disk before it is done.
+		all, err := d.store.Procedures().Open(context.Background())
+		if err != nil || len(all) != 1 || all[0].Steps[all[0].At()].State != human.StepDoing || all[0].Steps[all[0].At()].Step != s.ID {
+			t.Errorf("step %s is done, and the disk says %+v, %v", s.ID, all, err)
+		}
+		switch s.ID {
+		case "s3":
+			return record.Did{}, &record.Mismatch{Missing: true}
+		case "s5":
+			return record.Did{FoundBy: "role and name", Drifted: true, Text: "R-20881"}, nil
+		}
+		return record.Did{FoundBy: "aria"}, nil
+	}
+	id := d.asked()
+	_, err := d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	r := d.until(id, human.Succeeded)
+	var states []string
+	for _, s := range r.Steps {
+		states = append(states, string(s.State))
+	}
+	if got := strings.Join(states, " "); got != "done done skipped done done" {
+		t.Errorf("the steps are %s", got)
+	}
+	if len(d.typed) != 1 || d.typed[0] != (record.Secret{Text: "value of login", Site: "https://portal.example"}) {
+		t.Errorf("typed %+v", d.typed)
+	}
+	op, err := d.queue.Get(t.Context(), bot, id)
+	must(t, err)
+	if r.Why != nil {
+		t.Errorf("it ended with %s", r.Why.Text)
+	}
+	if op.State != human.Completed || op.Result.Fields["number"] != "R-20881" || op.Result.By != ann || op.Result.Verdict != human.WorkDone {
+		t.Errorf("the agent gets %s %+v", op.State, op.Result)
+	}
+	if raw, _ := json.Marshal(op); strings.Contains(string(raw), "value of login") {
+		t.Error("the agent gets the secret")
+	}
+	shown, err := d.service.Get(t.Context(), ann, "place_order", 0)
+	must(t, err)
+	if f := shown.Figures; f.Runs != 1 || f.Good != 1 || f.Stopped != 0 {
+		t.Errorf("figures %+v", f)
+	}
+	if len(shown.Drifting) != 1 || shown.Drifting[0].Step != "s5" || shown.Drifting[0].Runs != 1 {
+		t.Errorf("drifting %+v", shown.Drifting)
+	}
+	if _, err := d.service.Run(t.Context(), ann, id); human.KindOf(err) != human.Conflict {
+		t.Errorf("a second run of the same operation: %v", err)
+	}
+}
+
+// TestAStop is what an operator can do where something is not as it was taught: nothing is done twice.
+func TestAStop(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stop  string
+		did   bool // the step was begun
+		order procedure.RunOrder
+		want  string // what hands did in the end
+		state human.StepState
+	}{
+		"tried again":                    {"s4", false, procedure.RunOrder{Do: "continue"}, "s1 s2 s3 s4 s4 s5", human.StepDone},
+		"done by hand":                   {"s4", false, procedure.RunOrder{Do: "done"}, "s1 s2 s3 s4 s5", human.StepByHand},
+		"left out":                       {"s4", false, procedure.RunOrder{Do: "skip"}, "s1 s2 s3 s4 s5", human.StepSkipped},
+		"it was done after all":          {"s4", true, procedure.RunOrder{Do: "done"}, "s1 s2 s3 s4 s5", human.StepByHand},
+		"it was not done, somebody says": {"s4", true, procedure.RunOrder{Do: "continue", NotDone: true}, "s1 s2 s3 s4 s4 s5", human.StepDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.effect = d.grows()
+			d.act = func(s human.ProcedureStep) (record.Did, error) {
+				if s.ID == tt.stop {
+					return record.Did{}, &record.Mismatch{Expected: human.Sayf("button %q", "Order"), Found: human.Sayf("button %q", "Buy"), Did: tt.did}
+				}
+				return record.Did{}, nil
+			}
+			id := d.asked()
+			_, err := d.service.Run(t.Context(), ann, id)
+			must(t, err)
+			r := d.until(id, human.Halted)
+			if r.Stop == nil || r.Stop.Step != tt.stop || r.Stop.Unsure != tt.did || r.Stop.Found.Text != `button "Buy"` {
+				t.Fatalf("it stopped at %+v", r.Stop)
+			}
+			if _, err := d.service.Order(t.Context(), mei, id, tt.order); human.KindOf(err) != human.Denied {
+				t.Errorf("another operator's order: %v", err)
+			}
+			if _, err := d.service.Order(t.Context(), bot, id, tt.order); human.KindOf(err) != human.Denied {
+				t.Errorf("an agent's order: %v", err)
+			}
+			if tt.did {
+				if _, err := d.service.Order(t.Context(), ann, id, procedure.RunOrder{Do: "continue"}); human.KindOf(err) != human.Conflict {
+					t.Errorf("it continues though no one looked: %v", err)
+				}
+			}
+			d.set(func() { d.act = nil })
+			d.orders(id, tt.order)
+			r = d.until(id, human.Succeeded)
+			if d.set(func() {}); d.stops != 1 {
+				t.Errorf("the operator was called %d times", d.stops)
+			}
+			if got := d.did(); got != tt.want {
+				t.Errorf("did %s, want %s", got, tt.want)
+			}
+			if r.Steps[3].State != tt.state || r.Stops != 1 {
+				t.Errorf("the step is %s after %d stops", r.Steps[3].State, r.Stops)
+			}
+		})
+	}
+}
+
+// TestACheckpointThatFails stops after the step, which is not done again.
+func TestACheckpointThatFails(t *testing.T) {
+	d := newDesk(t)
+	d.effect = d.grows()
+	d.service.Patience(20 * time.Millisecond)
+	d.holds = func(c human.Checkpoint) *record.Mismatch {
+		if c.Text == "Thank you" {
+			return &record.Mismatch{Expected: human.Sayf("the text %q", c.Text), Found: human.Sayf("a dialog")}
+		}
+		return nil
+	}
+	id := d.asked()
+	_, err := d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	if r := d.until(id, human.Halted); r.Stop.Step != "s4" || r.Stop.Unsure || r.Steps[3].State != human.StepChecks {
+		t.Fatalf("stopped at %+v, %+v", r.Stop, r.Steps[3])
+	}
+	d.set(func() { d.holds = nil })
+	d.orders(id, procedure.RunOrder{Do: "continue"})
+	d.until(id, human.Succeeded)
+	if got := d.did(); got != "s1 s2 s3 s4 s5" {
+		t.Errorf("did %s", got)
+	}
+}
+
+// TestAnEffectThatIsMissing stops a run whose pages say that all is well.
+func TestAnEffectThatIsMissing(t *testing.T) {
+	d := newDesk(t)
+	there := 2
+	d.effect = func() (int, error) { d.mu.Lock(); defer d.mu.Unlock(); return there, nil }
+	id := d.asked()
+	_, err := d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	r := d.until(id, human.Halted)
+	if r.Stop.Step != "" || r.Effects[0].State != "missing" || r.Stop.Expected.Text != "the order is in the database" {
+		t.Fatalf("stopped at %+v, %+v", r.Stop, r.Effects)
+	}
+	if op, _ := d.queue.Get(t.Context(), bot, id); op.State == human.Completed {
+		t.Error("the agent has an answer")
+	}
+	d.set(func() { there = 3 })
+	d.orders(id, procedure.RunOrder{Do: "continue"})
+	if r := d.until(id, human.Succeeded); r.Effects[0].State != "confirmed" {
+		t.Errorf("effects %+v", r.Effects)
+	}
+	if got := d.did(); got != "s1 s2 s3 s4 s5" {
+		t.Errorf("did %s", got)
+	}
+}
+
+// TestAnEffectOfBefore does not count.
+func TestAnEffectOfBefore(t *testing.T) {
+	d := newDesk(t)
+	d.effect = func() (int, error) { return 0, fmt.Errorf("no such table") }
+	id := d.asked()
+	if _, err := d.service.Run(t.Context(), ann, id); human.KindOf(err) != human.Conflict {
+		t.Errorf("it runs though its effect cannot be looked at: %v", err)
+	}
+	if d.did() != "" {
+		t.Errorf("did %s", d.did())
+	}
+}
+
+// TestKilled: what was under way when Deskbell ended is not done again before an operator says so.
+func TestKilled(t *testing.T) {
+	for _, order := range []procedure.RunOrder{{Do: "done"}, {Do: "continue", NotDone: true}} {
+		t.Run(order.Do, func(t *testing.T) {
+			d := newDesk(t)
+			d.effect = d.grows()
+			killed := make(chan struct{})
+			d.act = func(s human.ProcedureStep) (record.Did, error) {
+				if s.ID == "s4" {
+					<-killed
+				}
+				return record.Did{}, nil
+			}
+			id := d.asked()
+			_, err := d.service.Run(t.Context(), ann, id)
+			must(t, err)
+			for !strings.Contains(d.did(), "s4") {
+				<-time.After(time.Millisecond)
+			}
+			ended := make(chan struct{})
+			go func() { d.service.Close(); close(ended) }()
+			<-time.After(5 * time.Millisecond)
+			close(killed)
+			<-ended
+			d.set(func() { d.act = nil })
+			d.begin()
+			r, err := d.service.State(t.Context(), ann, id)
+			must(t, err)
+			if r.State != human.Halted || !r.Stop.Unsure || r.Stop.Step != "s4" || r.Address != "https://portal.example/orders" {
+				t.Fatalf("after the start it is %s at %+v", r.State, r.Stop)
+			}
+			_, err = d.service.Run(t.Context(), ann, id)
+			must(t, err)
+			if _, err := d.service.Order(t.Context(), ann, id, procedure.RunOrder{Do: "continue"}); human.KindOf(err) != human.Conflict {
+				t.Errorf("it continues though no one looked: %v", err)
+			}
+			d.orders(id, order)
+			d.until(id, human.Succeeded)
+			want := "s1 s2 s3 s4 s5"
+			if order.NotDone {
+				want = "s1 s2 s3 s4 s4 s5"
+			}
+			if got := d.did(); got != want {
+				t.Errorf("did %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestAPersonInterrupts: a run pauses where its operator uses the pages, and continues when they say so.
+func TestAPersonInterrupts(t *testing.T) {
+	d := newDesk(t)
+	d.effect = d.grows()
+	d.act = func(s human.ProcedureStep) (record.Did, error) {
+		if s.ID == "s2" {
+			d.set(func() { d.touched = "you moved the pointer" })
+		}
+		return record.Did{}, nil
+	}
+	id := d.asked()
+	_, err := d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	r := d.until(id, human.HeldUp)
+	if got := d.did(); got != "s1 s2" || r.Why.Text != "you moved the pointer" {
+		t.Errorf("did %s, and paused because %v", got, r.Why)
+	}
+	d.set(func() { d.touched = "" })
+	d.orders(id, procedure.RunOrder{Do: "step"})
+	for !strings.Contains(d.did(), "s3") {
+		<-time.After(time.Millisecond)
+	}
+	d.until(id, human.HeldUp)
+	if got := d.did(); got != "s1 s2 s3" {
+		t.Errorf("after one step it did %s", got)
+	}
+	d.orders(id, procedure.RunOrder{Do: "end"})
+	r = d.until(id, human.GivenUp)
+	if op, _ := d.queue.Get(t.Context(), ann, id); op.State.Terminal() || op.ClaimedBy != "Ann" {
+		t.Errorf("the operation is %s, of %s: it is its operator's to answer", op.State, op.ClaimedBy)
+	}
+	if r.EndedAt == nil {
+		t.Error("it has no end")
+	}
+}
+
+// TestAWithdrawnRequest: nothing more is done for it.
+func TestAWithdrawnRequest(t *testing.T) {
+	d := newDesk(t)
+	d.effect = d.grows()
+	id := d.asked()
+	d.act = func(s human.ProcedureStep) (record.Did, error) {
+		if s.ID == "s2" {
+			_, err := d.queue.Cancel(context.Background(), bot, id, "not needed any more")
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		return record.Did{}, nil
+	}
+	_, err := d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	d.until(id, human.GivenUp)
+	if got := d.did(); got != "s1 s2" {
+		t.Errorf("did %s", got)
+	}
+}
+
+// TestVersions are saved in their order, and what was asked for is what runs.
+func TestVersions(t *testing.T) {
+	d := newDesk(t)
+	id := d.asked()
+	if _, err := d.service.Save(t.Context(), ann, procedure.Change{File: order}); human.KindOf(err) != human.Conflict {
+		t.Errorf("a second first version: %v", err)
+	}
+	shown, err := d.service.Save(t.Context(), ann, procedure.Change{File: strings.Replace(order, "Place an order", "Order something", 1), After: 1, Note: "another title"})
+	must(t, err)
+	if shown.Version != 2 || len(shown.Versions) != 2 || shown.Procedure.Title != "Order something" {
+		t.Errorf("saved %+v", shown)
+	}
+	if _, err := d.service.Save(t.Context(), bot, procedure.Change{File: order, After: 2}); human.KindOf(err) != human.Denied {
+		t.Errorf("an agent saves one: %v", err)
+	}
+	must(t, d.service.Remove(t.Context(), ann, "place_order"))
+	_, err = d.service.Save(t.Context(), ann, procedure.Change{File: strings.Replace(order, "name: Order", "name: Buy", 1)})
+	must(t, err)
+	if _, err := d.service.Run(t.Context(), ann, id); human.KindOf(err) != human.Conflict || !strings.Contains(err.Error(), "taught again") {
+		t.Errorf("other steps run than were asked for: %v", err)
+	}
+	if d.did() != "" {
+		t.Errorf("did %s", d.did())
+	}
+}
