@@ -411,7 +411,7 @@ func (a *App) openAPI() (err error) {
 	}
 	tool := mcp.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcp.Ringer { return mcp.ForQueue(a.queue, a.library, by) },
-		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans, Agents: messenger{a.host}, Knowledge: a.settings.Sinks.Knowledge})
+		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans, Procedures: a.procedures, Agents: messenger{a.host}, Knowledge: a.settings.Sinks.Knowledge})
 	a.samples = cli.NewSamples(a.store, a.Dir, a.log)
 	a.opens(func() error { a.samples.Close(); return nil })
 	a.clients = newClients(a.Dir, func(context.Context) (cli.Keys, error) { return kept{a.store}, nil },

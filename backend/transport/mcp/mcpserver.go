@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -90,6 +91,8 @@ type Options struct {
 	Gate Gatekeeper
 	// Plans has plans confirmed for the tool confirm_plan; without it there is no such tool.
 	Plans Planner
+	// Procedures are tools of their own; without them there are none.
+	Procedures Procedures
 	// Agents answer messages for the tool message_agent; without them there is no such tool.
 	Agents Messenger
 
@@ -137,6 +140,12 @@ func ServeStdio(ctx context.Context, ringer Ringer, in io.Reader, out io.Writer,
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { _ = session.Close() })() // Wait tells how it ended
+	if t.offer != nil {
+		keeping, stop := context.WithCancel(ctx)
+		var kept sync.WaitGroup
+		kept.Go(func() { t.offer.keep(keeping) })
+		defer func() { stop(); kept.Wait() }()
+	}
 	err = session.Wait()
 	if ctx.Err() != nil {
 		return nil
@@ -166,7 +175,8 @@ func (t *tool) server(x *exchange) *mcp.Server {
 		&mcp.Implementation{Name: "deskbell", Title: "Deskbell", Version: t.opts.Version},
 		&mcp.ServerOptions{
 			Instructions: instructions,
-			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+			// Over HTTP no connection stays open on which a change could be told.
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: x != nil && t.opts.Procedures != nil}},
 			Logger:       slog.New(quiet{t.opts.Log.Handler()}),
 		})
 	s.AddTool(definition(), t.handler(x, (*call).answer))
@@ -178,6 +188,9 @@ func (t *tool) server(x *exchange) *mcp.Server {
 	}
 	if t.opts.Plans != nil {
 		s.AddTool(planDefinition(), t.handler(x, (*call).plan))
+	}
+	if t.opts.Procedures != nil {
+		t.offer = t.offerProcedures(s, x)
 	}
 	if t.opts.Agents != nil {
 		s.AddTool(messageDefinition(nil), t.handler(x, (*call).message))

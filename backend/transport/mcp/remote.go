@@ -11,6 +11,7 @@ import (
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
+	"deskbell/backend/procedure"
 	"deskbell/backend/record/library"
 	"deskbell/backend/transport/client"
 )
@@ -26,7 +27,7 @@ func ServeRemote(ctx context.Context, find func() (url string, err error), key s
 	defer c.Close()
 	r := remote{c}
 	folder, _ := os.Getwd() // where that cannot be told, none is
-	opts.Session, opts.Folder, opts.LocalFiles, opts.Gate, opts.Plans, opts.Agents = client.Thread(folder), folder, true, r, r, r
+	opts.Session, opts.Folder, opts.LocalFiles, opts.Gate, opts.Plans, opts.Agents, opts.Procedures = client.Thread(folder), folder, true, r, r, r, r
 	opts.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return ServeStdio(ctx, r, in, out, opts)
 }
@@ -39,6 +40,7 @@ var (
 	_ Gatekeeper = remote{}
 	_ Planner    = remote{}
 	_ Messenger  = remote{}
+	_ Procedures = remote{}
 )
 
 // Ring implements Ringer.
@@ -102,6 +104,14 @@ func (r remote) Status(ctx context.Context, _ human.Actor, session string, wait 
 // Progress implements Planner.
 func (r remote) Progress(ctx context.Context, _ human.Actor, session string, p human.TaskProgress, wait time.Duration) (plan.Standing, error) {
 	return r.Client.Progress(ctx, session, p, wait)
+}
+
+// Tools implements Procedures.
+func (r remote) Tools(ctx context.Context) ([]procedure.Tool, error) { return r.ProcedureTools(ctx) }
+
+// Ask implements Procedures.
+func (r remote) Ask(ctx context.Context, _ human.Actor, name string, c procedure.Call) (procedure.Asked, error) {
+	return r.AskForRun(ctx, name, c)
 }
 
 // OpenAgents implements Messenger.

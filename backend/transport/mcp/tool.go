@@ -22,6 +22,7 @@ type tool struct {
 	opts       Options
 	onTheirWay *deliveries
 	questions  questions
+	offer      *offer          // nil: no procedures
 	closing    context.Context // done once waits are to end
 	close      context.CancelFunc
 }
