@@ -230,7 +230,10 @@ func (w *work) form(again map[string][]string) {
 			w.add(meant{form: true, ProcedureStep: human.ProcedureStep{Do: "check", Title: label, Target: t, Options: []string{"«" + v + "»"}}})
 		case 8:
 			v := w.value("file")
-			w.add(meant{form: true, ProcedureStep: human.ProcedureStep{Do: "setInputFiles", Title: "Choose a file", Target: target("button", "Receipt", "input/file"), Files: []string{"«" + v + "»"}}})
+			label, beside := w.label("Receipt")
+			t := target("button", label, "input/file")
+			t.Beside = beside
+			w.add(meant{form: true, ProcedureStep: human.ProcedureStep{Do: "setInputFiles", Title: "Choose a file", Target: t, Files: []string{"«" + v + "»"}}})
 		}
 	}
 	then := human.Checkpoint{Is: "text", Text: "Saved"}
