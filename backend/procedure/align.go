@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"deskbell/backend/human"
@@ -48,6 +47,8 @@ func merge(taught []human.Procedure) *merger {
 	for range 2 {
 		m.columns = align(drafts, m.values)
 		m.values = nil
+		m.classify(drafts)
+		m.columns = reordered(m.columns)
 		m.classify(drafts)
 		m.findValues()
 	}
@@ -136,43 +137,47 @@ func corrected(draft int, steps []human.ProcedureStep) (kept []*shown, again []*
 // longestDetour is how many steps a detour has at most.
 const longestDetour = 10
 
-// markDetours finds the parts in which nothing was done but to look at other pages, and which ended where they began.
+// markDetours finds the parts in which nothing was done but to look at other pages, and which ended where they began, the shortest
+// before those around them.
 func markDetours(steps []*shown) {
 	n := 0
-	for i := range steps {
-		if steps[i].detour > 0 {
-			continue
-		}
-		page, address, tabs, left := steps[i].Page, steps[i].before, map[string]bool{}, false
-		for j := i; j < min(len(steps), i+longestDetour) && quiet(steps[j].ProcedureStep); j++ {
-			s := steps[j]
-			for _, c := range s.Then {
-				if c.Is == "opened" {
-					tabs[c.Page] = true
-				}
-				if c.Is == "closed" {
-					delete(tabs, c.Page)
-				}
-			}
-			if s.Do == "close" {
-				delete(tabs, s.Page)
-			}
-			if s.Page == page {
-				address = s.after
-			}
-			back := len(tabs) == 0 && address == steps[i].before && address != "" && (j+1 == len(steps) || steps[j+1].Page == page)
-			if left && back {
+	for length := 2; length <= min(len(steps), longestDetour); length++ {
+		for i := range len(steps) - length + 1 {
+			if part := steps[i : i+length]; returns(part) && (i+length == len(steps) || steps[i+length].Page == part[0].Page) {
 				n++
-				for _, s := range steps[i : j+1] {
-					s.detour = n
+				for _, s := range part {
+					if s.detour == 0 {
+						s.detour = n
+					}
 				}
-				break
-			}
-			if left = left || address != steps[i].before || len(tabs) > 0; !left {
-				break
 			}
 		}
 	}
+}
+
+// returns says whether steps only look at other pages, or other tabs, and end where they begin.
+func returns(steps []*shown) bool {
+	first, address, tabs := steps[0], steps[0].before, map[string]bool{}
+	for i, s := range steps {
+		if !quiet(s.ProcedureStep) {
+			return false
+		}
+		for _, c := range s.Then {
+			if c.Is == "opened" {
+				tabs[c.Page] = true
+			}
+		}
+		if s.Do == "close" {
+			delete(tabs, s.Page)
+		}
+		if s.Page == first.Page {
+			address = s.after
+		}
+		if away := address != first.before || len(tabs) > 0; away == (i == len(steps)-1) {
+			return false
+		}
+	}
+	return address != ""
 }
 
 // quiet says whether a step alone changes nothing but what is shown.
@@ -180,24 +185,26 @@ func quiet(s human.ProcedureStep) bool {
 	return !s.Writes && len(s.Dialogs) == 0 && slices.Contains([]string{"navigate", "back", "forward", "reload", "click", "hover", "scroll", "switchPage", "close"}, s.Do)
 }
 
-// The costs of an alignment. That of a step that one recording has alone is about 1, so that two steps are taken for the same one
-// only where what they differ in costs less than 2; never where what they do differs.
+// The costs of an alignment. That of a step that one recording has alone is about 100, so that two steps are taken for the same one
+// only where what they differ in costs less than 200; never where what they do differs.
 const (
-	costGap       = 1.0
-	costGapLook   = 0.2 // scroll, hover: they change nothing
-	costGapDetour = 0.4 // each step of a part that came back to the same page
-	costGapWrite  = 1.6 // a step that writes, or gives an output, is seldom an accident
-	costText      = 0.1 // other text in the same field
-	costName      = 0.9 // another name of a link, row or cell
-	costButton    = 1.7 // of a button: most often another button
-	costKnown     = 0.1 // of a name that a known value explains
-	costRole      = 0.8
-	costBeside    = 0.4
-	costAddress   = 0.6 // another page before or after, in full where they have nothing in common
-	never         = 1e9
+	costGap       = 100
+	costGapLook   = 20  // scroll, hover: they change nothing
+	costGapDetour = 40  // each step of a part that came back to the same page
+	costGapWrite  = 160 // a step that writes, or gives an output, is seldom an accident
+	costText      = 10  // other text in the same field
+	costName      = 90  // another name of a link, row or cell
+	costButton    = 170 // of a button: most often another button
+	costKnown     = 10  // of a name that a known value explains
+	costRole      = 80
+	costBeside    = 40
+	costBefore    = 30 // another page before it, in full where they have nothing in common
+	costAfter     = 60
+	costURL       = 150
+	never         = 1_000_000
 )
 
-func gap(s *shown) float64 {
+func gap(s *shown) int {
 	switch {
 	case looks(s.ProcedureStep):
 		return costGapLook
@@ -210,26 +217,26 @@ func gap(s *shown) float64 {
 }
 
 // align brings the steps of recordings into columns (Needleman and Wunsch 1970): the second recording with the first, the third with
-// what comes of those. The steps of each stay in their order, but for fields of one form that were filled in another.
+// what comes of those. The steps of each stay in their order.
 func align(drafts [][]*shown, known heldValues) []column {
 	var columns []column
 	for i, steps := range drafts {
 		columns = extend(columns, steps, i, len(drafts), known)
 	}
-	return reordered(columns)
+	return columns
 }
 
 func extend(columns []column, steps []*shown, draft, of int, known heldValues) []column {
-	skip := func(c column) float64 {
-		sum := 0.0
+	skip := func(c column) int {
+		sum := 0
 		for _, i := range c.who() {
 			sum += gap(c.of[i])
 		}
-		return sum / float64(draft)
+		return sum / draft
 	}
-	cost := make([][]float64, len(columns)+1)
+	cost := make([][]int, len(columns)+1)
 	for i := range cost {
-		cost[i] = make([]float64, len(steps)+1)
+		cost[i] = make([]int, len(steps)+1)
 		for j := range cost[i] {
 			switch {
 			case i == 0 && j == 0:
@@ -264,8 +271,8 @@ func extend(columns []column, steps []*shown, draft, of int, known heldValues) [
 }
 
 // difference is what it costs to take a step for that of a column.
-func difference(c column, s *shown, known heldValues) float64 {
-	sum, n := 0.0, 0.0
+func difference(c column, s *shown, known heldValues) int {
+	sum, n := 0, 0
 	for _, i := range c.who() {
 		if i != s.draft {
 			sum, n = sum+unlike(c.of[i], s, known), n+1
@@ -274,18 +281,18 @@ func difference(c column, s *shown, known heldValues) float64 {
 	return sum / n
 }
 
-func unlike(a, b *shown, known heldValues) float64 {
+func unlike(a, b *shown, known heldValues) int {
 	if a.Do != b.Do || len(a.Frame) != len(b.Frame) || a.Key != b.Key || (a.Secret == "") != (b.Secret == "") || answered(a) != answered(b) {
 		return never
 	}
 	who := []int{a.draft, b.draft}
-	cost := costAddress / 2 * apart(who, a.before, b.before, known)
+	cost := costBefore * apart(who, a.before, b.before, known) / 100
 	if a.Writes != b.Writes {
 		cost += costRole
 	}
 	switch {
 	case a.Do == "navigate":
-		return cost + 1.5*apart(who, a.URL, b.URL, known)
+		return cost + costURL*apart(who, a.URL, b.URL, known)/100
 	case fills(a.ProcedureStep):
 		if field(a.ProcedureStep) != field(b.ProcedureStep) && !sharesSelector(a.Target, b.Target) {
 			return never
@@ -298,8 +305,8 @@ func unlike(a, b *shown, known heldValues) float64 {
 		cost += unlikeTargets(who, a.Target, b.Target, known)
 	}
 	if far := apart(who, a.after, b.after, known); far > 0 {
-		cost += costAddress * far
-		if far == 1 && a.detour > 0 && b.detour > 0 { // two who looked at different things
+		cost += costAfter * far / 100
+		if far == 100 && a.detour > 0 && b.detour > 0 { // two who looked at different things
 			return never
 		}
 	}
@@ -315,8 +322,8 @@ func answered(s *shown) string {
 	return b.String()
 }
 
-func unlikeTargets(who []int, a, b *human.ProcedureTarget, known heldValues) float64 {
-	cost := 0.0
+func unlikeTargets(who []int, a, b *human.ProcedureTarget, known heldValues) int {
+	cost := 0
 	if a.Role != b.Role || a.Tag != b.Tag {
 		cost += costRole
 	}
@@ -359,9 +366,9 @@ func isPath(selectors []string) bool {
 	})
 }
 
-// apart is how far two addresses are from being of one pattern: 0 where they are the same or known values explain how they differ, 1
-// where they have nothing in common.
-func apart(who []int, a, b string, known heldValues) float64 {
+// apart is how far two addresses are from being of one pattern: 0 where they are the same or known values explain how they differ,
+// 100 where they have nothing in common.
+func apart(who []int, a, b string, known heldValues) int {
 	if a == b {
 		return 0
 	}
@@ -370,25 +377,29 @@ func apart(who []int, a, b string, known heldValues) float64 {
 	}
 	x, y := pieces(a), pieces(b)
 	if len(x) != len(y) || len(x) < 7 {
-		return 1
+		return 100
 	}
 	differ := 0
 	for i := 0; i < len(x); i += 2 {
 		if x[i] != y[i] {
 			differ++
-			if i <= 6 && strconv.Quote(digits(x[i])) != strconv.Quote(digits(y[i])) { // the host, or the first part of the path
-				return 1
+			if i <= 6 && digits(x[i]) != digits(y[i]) { // the host, or the first part of the path
+				return 100
 			}
 		}
 	}
-	return float64(differ) / float64(len(x)/2-1)
+	return 100 * differ / (len(x)/2 - 1)
 }
 
-// reordered joins columns of the same field that recordings filled in another order, at the first one's place.
+// reordered joins columns of the same field that recordings filled in another order, at the first one's place. What is left out does
+// not stand between them.
 func reordered(columns []column) []column {
 	for i := 0; i < len(columns); i++ {
-		for j := i + 1; j < len(columns) && fills(columns[i].first().ProcedureStep); j++ {
+		for j := i + 1; j < len(columns) && columns[i].left == nil && fills(columns[i].first().ProcedureStep); j++ {
 			s := columns[j].first()
+			if columns[j].left != nil {
+				continue
+			}
 			if !fills(s.ProcedureStep) && !looks(s.ProcedureStep) {
 				break
 			}

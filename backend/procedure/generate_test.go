@@ -104,6 +104,13 @@ func target(role, name, tag string) *human.ProcedureTarget {
 	return t
 }
 
+// stands says what stands beside an element that shares its name: then that does not find it.
+func stands(t *human.ProcedureTarget, beside string) {
+	if t.Beside = beside; beside != "" {
+		t.Selectors = t.Selectors[1:]
+	}
+}
+
 // placed gives a target selectors that say where it is, which differ each time for a row of a list.
 func placed(t *human.ProcedureTarget, id string) *human.ProcedureTarget {
 	t.Selectors = append(t.Selectors, []string{"#" + id}, []string{"main > div:nth-of-type(2) > " + t.Tag})
@@ -134,7 +141,7 @@ func (w *work) label(labels ...string) (label, beside string) {
 func (w *work) change(text, tag string, labels ...string) {
 	label, beside := w.label(labels...)
 	t := placed(target("textbox", label, tag), fmt.Sprintf("f%d", len(w.steps)))
-	t.Beside = beside
+	stands(t, beside)
 	s := human.ProcedureStep{Do: "change", Title: "Type " + text + " into " + label, Target: t, Text: text, Then: []human.Checkpoint{{Is: "value", Target: t, Text: text}}}
 	w.add(meant{ProcedureStep: s, form: true, typed: true})
 }
@@ -220,19 +227,19 @@ func (w *work) form(again map[string][]string) {
 			v := w.of("option", again)
 			label, beside := w.label("Priority", "Kind", "级别")
 			t := placed(target("combobox", label, "select"), fmt.Sprintf("f%d", len(w.steps)))
-			t.Beside = beside
+			stands(t, beside)
 			w.add(meant{form: true, ProcedureStep: human.ProcedureStep{Do: "selectOption", Title: "Choose «" + v + "» in " + label, Target: t, Options: []string{"«" + v + "»"}}})
 		case 7:
 			v := w.value("check")
 			label, beside := w.label("Express", "Send a copy")
 			t := placed(target("checkbox", label, "input/checkbox"), fmt.Sprintf("f%d", len(w.steps)))
-			t.Beside = beside
+			stands(t, beside)
 			w.add(meant{form: true, ProcedureStep: human.ProcedureStep{Do: "check", Title: label, Target: t, Options: []string{"«" + v + "»"}}})
 		case 8:
 			v := w.value("file")
 			label, beside := w.label("Receipt")
 			t := target("button", label, "input/file")
-			t.Beside = beside
+			stands(t, beside)
 			w.add(meant{form: true, ProcedureStep: human.ProcedureStep{Do: "setInputFiles", Title: "Choose a file", Target: t, Files: []string{"«" + v + "»"}}})
 		}
 	}

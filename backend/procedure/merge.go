@@ -29,10 +29,6 @@ func (m *merger) classify(drafts [][]*shown) {
 	}
 	for i := range m.columns {
 		c := &m.columns[i]
-		c.left = nil
-		if c.all() {
-			continue
-		}
 		for _, k := range c.who() {
 			if c.left = m.leftOut(c.of[k], drafts[k], at); c.left == nil {
 				break
@@ -41,35 +37,46 @@ func (m *merger) classify(drafts [][]*shown) {
 	}
 }
 
-// leftOut says why a step that not all recordings have is no part of the work; nil where it may be.
+// leftOut says why a step is no part of the work; nil where it may be. at are the columns of steps.
 func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sentence {
-	why := human.Sayf("it only looked at something")
-	if looks(s.ProcedureStep) {
-		return &why
-	}
-	if s.detour > 0 && !slices.ContainsFunc(draft, func(o *shown) bool { return o.detour == s.detour && m.columns[at[o]].all() }) {
+	all, why := m.columns[at[s]].all(), human.Sentence{}
+	switch {
+	case m.doneAgain(s, draft, at, all):
+		why = human.Sayf("it was done once more right afterwards")
+	case all:
+		return nil
+	case looks(s.ProcedureStep):
+		why = human.Sayf("it only looked at something")
+	case s.detour > 0 && !slices.ContainsFunc(draft, func(o *shown) bool { return o.detour == s.detour && m.columns[at[o]].all() }):
 		why = human.Sayf("it changed nothing and came back to the same page")
-		return &why
-	}
-	// What was typed wrong, and sent in vain, until it was typed once more on the same page.
-	if s.Writes || !fills(s.ProcedureStep) && s.Do != "click" && s.Do != "press" {
+	default:
 		return nil
 	}
-	filled := fills(s.ProcedureStep)
+	return &why
+}
+
+// doneAgain says whether a step filled a field wrong, or sent that in vain, and was done once more on the same page before anything was
+// written. What all recordings have is taken for that only where it was written the second time.
+func (m *merger) doneAgain(s *shown, draft []*shown, at map[*shown]int, all bool) bool {
+	form := func(s *shown) bool { return fills(s.ProcedureStep) || s.Do == "click" || s.Do == "press" }
+	if s.Writes || !form(s) {
+		return false
+	}
+	filled, sent := fills(s.ProcedureStep), false
 	for _, o := range draft[slices.Index(draft, s)+1:] {
 		if o.before != s.before || o.Page != s.Page {
-			break
+			return false
 		}
 		if field(o.ProcedureStep) == field(s.ProcedureStep) && filled && m.columns[at[o]].all() {
-			why = human.Sayf("it was done once more right afterwards")
-			return &why
+			return !all || o.Writes || sent
 		}
-		if o.Writes || !fills(o.ProcedureStep) && o.Do != "click" && o.Do != "press" && !looks(o.ProcedureStep) {
-			break
+		if o.Writes || !form(o) && !looks(o.ProcedureStep) {
+			return false
 		}
 		filled = filled || fills(o.ProcedureStep)
+		sent = sent || o.Do != "change" && m.doneAgain(o, draft, at, true)
 	}
-	return nil
+	return false
 }
 
 // findValues makes parameters of what differs: of what was typed and chosen first, the shortest before those that may hold it; then of
