@@ -1,0 +1,192 @@
+package procedure
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"deskbell/backend/human"
+)
+
+var (
+	firstSeed = flag.Uint64("works.from", 1, "the first seed of the works that are aligned")
+	manyWorks = flag.Int("works.n", 150, "how many works are aligned, each with two and with three recordings")
+)
+
+// Works are shown two and three times with other values, detours and corrections. What comes of the recordings does the same as each
+// of them with its values, and with values that no recording had the same as the work that was meant.
+func TestAlignedRecordingsAreTheWorkThatWasMeant(t *testing.T) {
+	bad := 0
+	for seed := *firstSeed; seed < *firstSeed+uint64(*manyWorks); seed++ {
+		for _, n := range []int{2, 3} {
+			if wrong := try(seed, n); wrong != "" {
+				if bad++; bad <= 40 {
+					t.Errorf("seed %d, %d recordings: %s", seed, n, wrong)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d are as meant", *manyWorks*2-bad, *manyWorks*2)
+	if bad > 40 {
+		t.Errorf("and %d more", bad-40)
+	}
+}
+
+// try says what is wrong with the procedure of n recordings of a work; "" for nothing.
+func try(seed uint64, n int) string {
+	w := generate(rand.New(rand.NewPCG(seed, 21)))
+	var shown []map[string]string
+	var drafts []human.Procedure
+	for i := range n {
+		shown = append(shown, w.draw(shown...))
+		drafts = append(drafts, w.show(shown[i], i))
+	}
+	m := merge(drafts)
+	p, rows := m.procedure()
+	if wrong := accounted(drafts, p, rows); wrong != "" {
+		return wrong
+	}
+	// A value that was the same in all recordings cannot be told from what is fixed, nor two that were always equal from one.
+	fresh, like := w.draw(shown...), map[string]string{}
+	for _, name := range w.names {
+		tuple := ""
+		for _, values := range shown {
+			tuple += values[name] + "\x00"
+		}
+		if strings.Count(tuple, shown[0][name]+"\x00") == n {
+			fresh[name] = shown[0][name]
+		}
+		if was, twice := like[tuple]; twice {
+			fresh[name] = was
+		}
+		like[tuple] = fresh[name]
+	}
+	runs := append(slices.Clone(shown), fresh)
+	for i, want := range runs {
+		values := map[string]string{}
+		for _, v := range m.values {
+			if !slices.ContainsFunc(p.Parameters, func(q human.ProcedureParameter) bool { return q.Name == v.Name }) {
+				continue
+			}
+			name := slices.IndexFunc(w.names, func(name string) bool {
+				for k := range shown {
+					if v.has[k] && shown[k][name] != v.held[k] {
+						return false
+					}
+				}
+				return true
+			})
+			if name < 0 {
+				return fmt.Sprintf("no value is meant by the parameter %s: %q", v.Name, v.held)
+			}
+			values[v.Name] = want[w.names[name]]
+		}
+		filled, err := Fill(p, values)
+		if err != nil {
+			return err.Error()
+		}
+		var got []string
+		for _, s := range filled.Steps {
+			if looks(s) {
+				continue // all happened to look
+			}
+			if !s.Optional {
+				got = append(got, line(s))
+			} else if !slices.ContainsFunc(w.steps, func(m meant) bool { return m.sometimes && s.Target != nil && m.Target.Name == s.Target.Name }) {
+				return "optional: " + line(s)
+			}
+		}
+		if expected := anyOrder(w.expected(want)); !slices.Equal(anyOrder(got), expected) {
+			return fmt.Sprintf("with the values of run %d of %d:\n%s", i, len(runs), changes(expected, got))
+		}
+	}
+	return ""
+}
+
+// accounted says which step of a recording no row tells of, or two.
+func accounted(drafts []human.Procedure, p human.Procedure, rows []Row) string {
+	next := 0
+	for _, r := range rows {
+		if (r.At < 0) != (r.State == RowLeftOut) || r.Why.Text == "" || r.At >= 0 && r.At != next {
+			return fmt.Sprintf("a row %+v", r)
+		}
+		if r.At >= 0 {
+			next++
+		}
+	}
+	if next != len(p.Steps) {
+		return "a step without a row"
+	}
+	for i, d := range drafts {
+		for _, s := range d.Steps {
+			n := 0
+			for _, r := range rows {
+				if r.From[i] == s.ID {
+					n++
+				}
+			}
+			if n != 1 {
+				return fmt.Sprintf("%d rows tell of step %s of recording %d", n, s.ID, i)
+			}
+		}
+	}
+	return ""
+}
+
+// anyOrder sorts the fields of each form: recordings fill them in other orders.
+func anyOrder(lines []string) []string {
+	is := func(line string) bool { return fills(human.ProcedureStep{Do: strings.Fields(line)[0]}) }
+	for i := 0; i < len(lines); i++ {
+		j := i
+		for j < len(lines) && is(lines[j]) {
+			j++
+		}
+		slices.Sort(lines[i:j])
+		i = max(i, j-1)
+	}
+	return lines
+}
+
+// changes are the lines in which two lists differ.
+func changes(want, got []string) string {
+	var b strings.Builder
+	for _, w := range want {
+		if !slices.Contains(got, w) {
+			b.WriteString("- " + w + "\n")
+		}
+	}
+	for _, g := range got {
+		if !slices.Contains(want, g) {
+			b.WriteString("+ " + g + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		fmt.Fprintf(&b, "another order or number:\n- %s\n+ %s", strings.Join(want, "\n- "), strings.Join(got, "\n+ "))
+	}
+	return b.String()
+}
+
+func TestDump(t *testing.T) {
+	w := generate(rand.New(rand.NewPCG(*firstSeed, 21)))
+	var shown []map[string]string
+	var drafts []human.Procedure
+	for i := range *manyWorks {
+		shown = append(shown, w.draw(shown...))
+		drafts = append(drafts, w.show(shown[i], i))
+		t.Log(sorted(shown[i]))
+		for _, s := range drafts[i].Steps {
+			t.Log(s.ID, line(s))
+		}
+	}
+	p, rows := Align(drafts)
+	for _, r := range rows {
+		if r.At >= 0 {
+			t.Log(r.State, r.From, line(p.Steps[r.At]))
+		} else {
+			t.Log(r.State, r.From, r.Why.Text)
+		}
+	}
+}

@@ -1,0 +1,671 @@
+package procedure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"deskbell/backend/human"
+)
+
+// A merger makes one procedure of aligned steps.
+type merger struct {
+	taught  []human.Procedure
+	columns []column
+	again   []*shown // steps whose field was filled once more
+	values  heldValues
+}
+
+// classify says which columns are left out.
+func (m *merger) classify(drafts [][]*shown) {
+	at := map[*shown]int{}
+	for i, c := range m.columns {
+		for _, k := range c.who() {
+			at[c.of[k]] = i
+		}
+	}
+	for i := range m.columns {
+		c := &m.columns[i]
+		for _, k := range c.who() {
+			if c.left = m.leftOut(c.of[k], drafts[k], at); c.left == nil {
+				break
+			}
+		}
+	}
+}
+
+// leftOut says why a step is no part of the work; nil where it may be. at are the columns of steps.
+func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sentence {
+	all, why := m.columns[at[s]].all(), human.Sentence{}
+	switch {
+	case m.doneAgain(s, draft, at, all):
+		why = human.Sayf("it was done once more right afterwards")
+	case all:
+		return nil
+	case looks(s.ProcedureStep):
+		why = human.Sayf("it only looked at something")
+	case s.detour > 0 && !slices.ContainsFunc(draft, func(o *shown) bool { return o.detour == s.detour && m.columns[at[o]].all() }):
+		why = human.Sayf("it changed nothing and came back to the same page")
+	default:
+		return nil
+	}
+	return &why
+}
+
+// doneAgain says whether a step filled a field wrong, or sent that in vain, and was done once more on the same page before anything was
+// written. What all recordings have is taken for that only where it was written the second time.
+func (m *merger) doneAgain(s *shown, draft []*shown, at map[*shown]int, all bool) bool {
+	form := func(s *shown) bool { return fills(s.ProcedureStep) || s.Do == "click" || s.Do == "press" }
+	if s.Writes || !form(s) {
+		return false
+	}
+	filled, sent := fills(s.ProcedureStep), false
+	for _, o := range draft[slices.Index(draft, s)+1:] {
+		if o.before != s.before || o.Page != s.Page {
+			return false
+		}
+		if field(o.ProcedureStep) == field(s.ProcedureStep) && filled && m.columns[at[o]].all() {
+			return !all || o.Writes || sent
+		}
+		if o.Writes || !form(o) && !looks(o.ProcedureStep) {
+			return false
+		}
+		filled = filled || fills(o.ProcedureStep)
+		sent = sent || o.Do != "change" && m.doneAgain(o, draft, at, true)
+	}
+	return false
+}
+
+// findValues makes parameters of what differs: of what was typed and chosen first, the shortest before those that may hold it; then of
+// addresses, and of the names of elements.
+func (m *merger) findValues() {
+	type input struct {
+		who   []int
+		held  []string
+		label string
+		do    string
+		all   bool
+	}
+	var inputs []input
+	for _, c := range m.columns {
+		if c.left != nil {
+			continue
+		}
+		add := func(of func(*shown) []string) {
+			n := 0
+			for _, k := range c.who() {
+				n = max(n, len(of(c.of[k])))
+			}
+			for i := range n {
+				in := input{who: c.who(), do: c.first().Do, all: c.all()}
+				if t := c.first().Target; t != nil {
+					in.label = t.Name
+				}
+				for _, k := range in.who {
+					held := ""
+					if all := of(c.of[k]); i < len(all) {
+						held = all[i]
+					}
+					in.held = append(in.held, held)
+				}
+				inputs = append(inputs, in)
+			}
+		}
+		switch c.first().Do {
+		case "change":
+			if c.first().Secret == "" {
+				add(func(s *shown) []string { return []string{s.Text} })
+			}
+		case "selectOption", "check":
+			add(func(s *shown) []string { return s.Options })
+		case "setInputFiles":
+			add(func(s *shown) []string { return s.Files })
+		}
+		add(func(s *shown) []string {
+			var typed []string
+			for _, d := range s.Dialogs {
+				typed = append(typed, d.Input)
+			}
+			return typed
+		})
+	}
+	slices.SortStableFunc(inputs, func(a, b input) int {
+		if a.all != b.all {
+			return map[bool]int{true: -1, false: 1}[a.all]
+		}
+		return len(strings.Join(a.held, "")) - len(strings.Join(b.held, ""))
+	})
+	for _, in := range inputs {
+		if in.all && !differ(in.held) {
+			continue
+		}
+		if text, ok := m.values.explain(in.who, in.held); in.do != "change" || !ok || len(Placeholders(text)) == 0 {
+			m.value(in.who, in.held, in.do, in.label)
+		}
+	}
+	for _, c := range m.columns {
+		if c.left == nil {
+			m.findNames(c)
+		}
+	}
+}
+
+func differ(held []string) bool {
+	return slices.ContainsFunc(held, func(s string) bool { return s != held[0] })
+}
+
+// value is the parameter for what a place holds, a new one where none has the same values.
+func (m *merger) value(who []int, held []string, do, label string) *heldValue {
+	v := &heldValue{held: make([]string, len(m.taught)), has: make([]bool, len(m.taught)), apart: do == "check"}
+	for k, i := range who {
+		v.held[i], v.has[i] = held[k], true
+	}
+	for _, o := range m.values {
+		if !o.apart && !v.apart && slices.Equal(o.held, v.held) && slices.Equal(o.has, v.has) {
+			if do == "selectOption" {
+				o.Type = "choice"
+			}
+			return o
+		}
+	}
+	for _, s := range held {
+		if !slices.Contains(v.Examples, s) {
+			v.Examples = append(v.Examples, s)
+		}
+	}
+	places := map[string]string{"change": "text", "selectOption": "option", "check": "checked", "setInputFiles": "file"}
+	v.Name, v.Description = m.values.nameOf(label, cmp.Or(places[do], "value")), label
+	switch do {
+	case "selectOption":
+		v.Type = "choice"
+		if slices.Contains(v.Examples, "") {
+			v.Type = "text"
+		}
+	case "check":
+		v.Type, v.Choices = "choice", []string{"checked", "unchecked"}
+	case "setInputFiles":
+		v.Type = "file"
+	default:
+		v.Type = typeOf(held)
+	}
+	m.values = append(m.values, v)
+	return v
+}
+
+// findNames makes parameters of what no known value explains in a step's address and target.
+func (m *merger) findNames(c column) {
+	who := c.who()
+	if s := c.first(); s.Do == "navigate" {
+		m.values.explainAddress(who, each(c, func(s *shown) string { return s.URL }), func(decoded, before []string) string {
+			label := "part"
+			if n := len(before); n > 1 && before[n-1] == "=" || n > 7 {
+				label = before[n-2]
+			}
+			return "{" + m.value(who, decoded, "", label).Name + "}"
+		})
+	}
+	for _, of := range []func(*shown) *human.ProcedureTarget{func(s *shown) *human.ProcedureTarget { return s.Target }, func(s *shown) *human.ProcedureTarget { return s.To }} {
+		if slices.ContainsFunc(who, func(k int) bool { return of(c.of[k]) == nil }) {
+			continue
+		}
+		t := of(c.first())
+		names := each(c, func(s *shown) string { return of(s).Name })
+		beside := each(c, func(s *shown) string { return of(s).Beside })
+		if _, ok := m.values.explain(who, names); !ok && !fills(c.first().ProcedureStep) {
+			m.nameParameter(c, names, cmp.Or(t.Beside, t.Role))
+		} else if _, ok := m.values.explain(who, beside); !ok && !differ(names) {
+			m.nameParameter(c, beside, "row")
+		}
+	}
+}
+
+// each is what a function says of each step of a column.
+func each(c column, of func(*shown) string) []string {
+	var out []string
+	for _, k := range c.who() {
+		out = append(out, of(c.of[k]))
+	}
+	return out
+}
+
+// nameParameter makes a parameter of names that differ: of what the page says afterwards and they hold, such as the heading of what was
+// opened; else of a number, where only that differs; else of all.
+func (m *merger) nameParameter(c column, names []string, label string) {
+	who := c.who()
+	for i, check := range c.first().Then {
+		held := each(c, func(s *shown) string {
+			if i >= len(s.Then) || s.Then[i].Is != check.Is {
+				return ""
+			}
+			if s.Then[i].Target != nil {
+				return s.Then[i].Target.Name
+			}
+			return s.Then[i].Text
+		})
+		if slices.Contains(held, "") || !differ(held) || check.Is == "address" {
+			continue
+		}
+		v := m.value(who, held, "", label)
+		if _, ok := m.values.explain(who, names); ok {
+			return
+		}
+		m.values = slices.DeleteFunc(m.values, func(o *heldValue) bool { return o == v })
+	}
+	m.value(who, middle(names), "", label)
+}
+
+// middle is the one word with digits that texts differ in; the texts where they differ in anything else.
+func middle(texts []string) []string {
+	words := strings.Fields(texts[0])
+	if at := slices.IndexFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") }); at >= 0 {
+		var out []string
+		for _, text := range texts {
+			other := strings.Fields(text)
+			if len(other) != len(words) || !slices.Equal(other[:at], words[:at]) || !slices.Equal(other[at+1:], words[at+1:]) {
+				return texts
+			}
+			out = append(out, other[at])
+		}
+		return out
+	}
+	return texts
+}
+
+// procedure is what comes of it.
+func (m *merger) procedure() (human.Procedure, []Row) {
+	out := m.taught[0]
+	out.Parameters, out.Steps, out.Effects = nil, nil, m.effects()
+	for _, p := range m.taught[1:] {
+		out.Secrets = union(out.Secrets, p.Secrets, func(s human.ProcedureSecret) string { return s.Name })
+		out.Outputs = union(out.Outputs, p.Outputs, func(o human.ProcedureOutput) string { return o.Name })
+		out.Does = union(out.Does, p.Does, func(s string) string { return s })
+		out.Taught = append(slices.Clone(out.Taught), p.Taught...)
+	}
+	var rows []Row
+	ids := map[string]bool{}
+	for _, c := range m.columns {
+		for _, s := range m.again {
+			if o := c.of[s.draft]; o != nil && o.at > s.at && !slices.ContainsFunc(rows, func(r Row) bool { return r.From[s.draft] == s.ID }) {
+				row := Row{State: RowLeftOut, At: -1, From: make([]string, len(m.taught)), Why: human.Sayf("its field was filled once more afterwards")}
+				row.From[s.draft] = s.ID
+				rows = append(rows, row)
+			}
+		}
+		row := Row{State: RowSame, At: len(out.Steps), Why: human.Sayf("it is the same in each recording")}
+		for _, s := range c.of {
+			id := ""
+			if s != nil {
+				id = s.ID
+			}
+			row.From = append(row.From, id)
+		}
+		if c.left != nil {
+			row.State, row.At, row.Why = RowLeftOut, -1, *c.left
+			rows = append(rows, row)
+			continue
+		}
+		step := m.step(c)
+		for n := len(m.columns); step.ID == "" || ids[step.ID]; n++ {
+			step.ID = "s" + strconv.Itoa(n+1)
+		}
+		ids[step.ID] = true
+		if names := m.used(&out, step); !c.all() {
+			row.State, row.Why = RowOptional, human.Sayf("%d of %d recordings have it: it is done where its element is there", len(c.who()), len(m.taught))
+		} else if len(names) > 0 {
+			row.State, row.Why = RowParameter, human.Sayf("it differs in %s", strings.Join(names, ", "))
+		}
+		out.Steps, rows = append(out.Steps, step), append(rows, row)
+	}
+	return out, rows
+}
+
+// used are the names of the parameters in a step; those that the procedure does not have yet are added to it.
+func (m *merger) used(p *human.Procedure, s human.ProcedureStep) []string {
+	var names []string
+	stepTexts(s, func(_ textKind, text string) string {
+		for _, name := range Placeholders(text) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			if slices.ContainsFunc(p.Parameters, func(q human.ProcedureParameter) bool { return q.Name == name }) {
+				continue
+			}
+			for _, v := range m.values {
+				if v.Name == name {
+					p.Parameters = append(p.Parameters, v.ProcedureParameter)
+				}
+			}
+		}
+		return text
+	})
+	return names
+}
+
+func union[T any](all, more []T, key func(T) string) []T {
+	all = slices.Clone(all)
+	for _, m := range more {
+		if !slices.ContainsFunc(all, func(t T) bool { return key(t) == key(m) }) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// step is the step that comes of a column.
+func (m *merger) step(c column) human.ProcedureStep {
+	who, s := c.who(), c.first().ProcedureStep
+	s.Optional, s.From = !c.all(), nil
+	for _, k := range who {
+		o := c.of[k]
+		s.Optional, s.Writes, s.Within = s.Optional || o.Optional, s.Writes || o.Writes, max(s.Within, o.Within)
+		s.From = append(s.From, o.From...)
+		if len(o.Dialogs) > len(s.Dialogs) {
+			s.Dialogs = o.Dialogs
+		}
+	}
+	s.Page = m.page(who[0], s.Page)
+	s.Title = m.title(c, func(s *shown) string { return s.Title })
+	s.Text = m.input(c, func(s *shown) []string { return []string{s.Text} })[0]
+	s.Options = m.input(c, func(s *shown) []string { return s.Options })
+	s.Files = m.input(c, func(s *shown) []string { return s.Files })
+	s.URL, _ = m.values.explainAddress(who, each(c, func(s *shown) string { return s.URL }), nil)
+	s.Target = m.target(who, targets(c, func(s *shown) *human.ProcedureTarget { return s.Target }))
+	s.To = m.target(who, targets(c, func(s *shown) *human.ProcedureTarget { return s.To }))
+	s.Dialogs = slices.Clone(s.Dialogs)
+	for i := range s.Dialogs {
+		at := func(of func(human.ProcedureDialog) string) func(*shown) string {
+			return func(s *shown) string {
+				if i < len(s.Dialogs) {
+					return of(s.Dialogs[i])
+				}
+				return ""
+			}
+		}
+		s.Dialogs[i].Message, _ = m.values.explain(who, each(c, at(func(d human.ProcedureDialog) string { return d.Message })))
+		s.Dialogs[i].Input = m.input(c, func(s *shown) []string {
+			return []string{at(func(d human.ProcedureDialog) string { return d.Input })(s)}
+		})[0]
+	}
+	s.Then = m.checkpoints(c)
+	return s
+}
+
+// title is a text for people: where known values do not explain how it differs, the first one, with those that it has.
+func (m *merger) title(c column, of func(*shown) string) string {
+	if text, ok := m.values.explain(c.who(), each(c, of)); ok {
+		return text
+	}
+	text, _ := m.values.explain(c.who()[:1], []string{of(c.first())})
+	return text
+}
+
+// input are the texts that were typed or chosen, with the parameters that findValues made of them.
+func (m *merger) input(c column, of func(*shown) []string) []string {
+	var out []string
+	for i := 0; ; i++ {
+		var held []string
+		more := false
+		for _, k := range c.who() {
+			text := ""
+			if all := of(c.of[k]); i < len(all) {
+				text, more = all[i], true
+			}
+			held = append(held, text)
+		}
+		if !more {
+			return out
+		}
+		v := m.values.of(c, held)
+		text, ok := m.values.explain(c.who(), held)
+		if v != nil && (c.first().Do != "change" || !ok || len(Placeholders(text)) == 0) {
+			text = "{" + v.Name + "}"
+		}
+		out = append(out, text)
+	}
+}
+
+// of is the value that what a place holds became; nil where that became none.
+func (vs heldValues) of(c column, held []string) *heldValue {
+	for _, v := range vs {
+		fits := !c.all() || differ(held)
+		for k, i := range c.who() {
+			fits = fits && v.has[i] && v.held[i] == held[k]
+		}
+		if fits && v.apart == (c.first().Do == "check") && (!v.apart || v.Description == c.first().Target.Name) {
+			return v
+		}
+	}
+	return nil
+}
+
+func targets(c column, of func(*shown) *human.ProcedureTarget) []*human.ProcedureTarget {
+	var out []*human.ProcedureTarget
+	for _, k := range c.who() {
+		out = append(out, of(c.of[k]))
+	}
+	return out
+}
+
+// target is what finds the element in each recording; nil where nothing says it.
+func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.ProcedureTarget {
+	if slices.Contains(all, nil) {
+		return nil
+	}
+	t := *all[0]
+	var names, beside []string
+	for _, o := range all {
+		names, beside = append(names, o.Name), append(beside, o.Beside)
+		if o.Tag != t.Tag {
+			t.Tag = ""
+		}
+	}
+	name, named := m.values.explain(who, names)
+	t.Beside, _ = m.values.explain(who, beside)
+	if t.Name = name; !named {
+		t.Name = ""
+	}
+	t.Selectors = nil
+	for _, s := range all[0].Selectors {
+		if merged := m.selectors(who, s, all); merged != nil && !(len(Placeholders(name)) > 0 && isPath(s)) {
+			t.Selectors = append(t.Selectors, merged)
+		}
+	}
+	if t.Name == "" && len(t.Selectors) == 0 {
+		return nil
+	}
+	return &t
+}
+
+// selectors is a selector of the first recording as all have it; nil where one has not.
+func (m *merger) selectors(who []int, first []string, all []*human.ProcedureTarget) []string {
+	lists := [][]string{first}
+	for k, o := range all[1:] {
+		i := slices.IndexFunc(o.Selectors, func(s []string) bool {
+			return len(s) == len(first) && !slices.ContainsFunc(s, func(string) bool { return false }) && m.same([]int{who[0], who[k+1]}, first, s)
+		})
+		if i < 0 {
+			return nil
+		}
+		lists = append(lists, o.Selectors[i])
+	}
+	var out []string
+	for i := range first {
+		var held []string
+		for _, l := range lists {
+			held = append(held, l[i])
+		}
+		text, ok := m.values.explain(who, held)
+		if !ok {
+			return nil
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func (m *merger) same(who []int, a, b []string) bool {
+	for i := range a {
+		if _, ok := m.values.explain(who, []string{a[i], b[i]}); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// checkpoints are those that hold in each recording. A part of an address that no known value explains may be anything.
+func (m *merger) checkpoints(c column) []human.Checkpoint {
+	var out []human.Checkpoint
+	who := c.who()
+	taken := map[int]map[int]bool{}
+	for _, first := range c.first().Then {
+		held, at := []human.Checkpoint{first}, []int{-1}
+		for _, k := range who[1:] {
+			for i, o := range c.of[k].Then {
+				if o.Is == first.Is && !taken[k][i] && m.holds([]int{who[0], k}, []human.Checkpoint{first, o}) != nil {
+					held, at = append(held, o), append(at, i)
+					break
+				}
+			}
+		}
+		if len(held) < len(who) {
+			continue
+		}
+		merged := m.holds(who, held)
+		if merged == nil {
+			continue
+		}
+		for n, k := range who[1:] {
+			if taken[k] == nil {
+				taken[k] = map[int]bool{}
+			}
+			taken[k][at[n+1]] = true
+		}
+		merged.Page = m.page(who[0], merged.Page)
+		out = append(out, *merged)
+	}
+	return out
+}
+
+// holds is a checkpoint that holds wherever those of the recordings did; nil where there is none.
+func (m *merger) holds(who []int, all []human.Checkpoint) *human.Checkpoint {
+	c := all[0]
+	var held []string
+	var at []*human.ProcedureTarget
+	for _, o := range all {
+		held, at = append(held, o.Text), append(at, o.Target)
+	}
+	ok := false
+	switch c.Is {
+	case "address":
+		c.Text, ok = m.values.explainAddress(who, held, func([]string, []string) string { return "*" })
+	case "download":
+		if c.Text, ok = m.values.explain(who, held); !ok {
+			c.Text, ok = escape(common(held)), true
+		}
+	default:
+		c.Text, ok = m.values.explain(who, held)
+	}
+	if c.Target != nil {
+		c.Target = m.target(who, at)
+		ok = ok && c.Target != nil && (all[0].Target.Name == "" || c.Target.Name != "")
+	}
+	if !ok {
+		return nil
+	}
+	return &c
+}
+
+// common is a pattern of texts: how they begin and end, with * for what is between.
+func common(held []string) string {
+	from, to := len(held[0]), len(held[0])
+	for _, s := range held {
+		n := 0
+		for n < min(from, len(s)) && s[n] == held[0][n] {
+			n++
+		}
+		from = n
+	}
+	for from > 0 && from < len(held[0]) && !utf8.RuneStart(held[0][from]) {
+		from--
+	}
+	for _, s := range held {
+		n := 0
+		for n < min(to, len(s)-from) && s[len(s)-1-n] == held[0][len(held[0])-1-n] {
+			n++
+		}
+		to = n
+	}
+	end := held[0][len(held[0])-to:]
+	for end != "" && !utf8.RuneStart(end[0]) {
+		end = end[1:]
+	}
+	return held[0][:from] + "*" + end
+}
+
+// page is the name of a tab of a recording without those that opened in what was left out.
+func (m *merger) page(draft int, page string) string {
+	n, err := strconv.Atoi(strings.TrimPrefix(page, "t"))
+	if err != nil {
+		return page
+	}
+	less := 0
+	for _, c := range m.columns {
+		if s := c.of[draft]; s != nil && c.left != nil {
+			for _, check := range s.Then {
+				if k, err := strconv.Atoi(strings.TrimPrefix(check.Page, "t")); check.Is == "opened" && err == nil && k < n {
+					less++
+				}
+			}
+		}
+	}
+	return fmt.Sprintf("t%d", n-less)
+}
+
+// effects are those of all drafts that known values explain.
+func (m *merger) effects() []human.ProcedureEffect {
+	var out []human.ProcedureEffect
+	who := make([]int, len(m.taught))
+	for i := range who {
+		who[i] = i
+	}
+	for i, first := range m.taught[0].Effects {
+		ok := true
+		var held [][]string
+		for _, p := range m.taught {
+			if ok = ok && i < len(p.Effects) && p.Effects[i].Is == first.Is && p.Effects[i].Query == first.Query; ok {
+				var texts []string
+				effectTexts(p.Effects[i], func(_ textKind, text string) string { texts = append(texts, text); return text })
+				held = append(held, texts)
+			}
+		}
+		for _, texts := range held {
+			ok = ok && len(texts) == len(held[0])
+		}
+		if !ok {
+			continue
+		}
+		n := 0
+		merged := effectTexts(first, func(of textKind, _ string) string {
+			var texts []string
+			for _, h := range held {
+				texts = append(texts, h[n])
+			}
+			n++
+			text, fits := "", false
+			if of == addressText {
+				text, fits = m.values.explainAddress(who, texts, nil)
+			} else {
+				text, fits = m.values.explain(who, texts)
+			}
+			ok = ok && fits
+			return text
+		})
+		if ok {
+			out = append(out, merged)
+		}
+	}
+	return out
+}
