@@ -127,5 +127,24 @@ func (s *Service) Draft(ctx context.Context, by human.Actor, of DraftOf) (Proced
 	if err != nil {
 		return ProcedureDraft{}, err
 	}
-	return ProcedureDraft{Procedure: p, File: file, Rows: orEmpty(rows), Findings: orEmpty(Lint(p)), Risk: RiskOf(p)}, nil
+	return ProcedureDraft{Procedure: p, File: file, Rows: rowsOf(taught, p, rows), Findings: orEmpty(Lint(p)), Risk: RiskOf(p)}, nil
+}
+
+// rowsOf are rows as they are shown: with the actions of the recordings in place of the steps of drafts.
+func rowsOf(taught []human.Procedure, p human.Procedure, rows []Row) []TaughtRow {
+	all := []TaughtRow{}
+	for _, r := range rows {
+		row := TaughtRow{State: r.State, Why: r.Why, From: make([]string, len(taught))}
+		if r.At >= 0 {
+			row.Step = p.Steps[r.At].ID
+		}
+		for i, id := range r.From {
+			n := slices.IndexFunc(taught[i].Steps, func(s human.ProcedureStep) bool { return s.ID == id })
+			if n >= 0 && len(taught[i].Steps[n].From) > 0 {
+				row.From[i] = taught[i].Steps[n].From[0].Action
+			}
+		}
+		all = append(all, row)
+	}
+	return all
 }

@@ -29,9 +29,7 @@ type TaughtRow struct {
 
 func Lint(human.Procedure) []LintFinding                            { return nil }
 func RiskOf(human.Procedure) human.Risk                             { return human.LowRisk }
-func Align(taught []human.Procedure) (human.Procedure, []TaughtRow) { return taught[0], nil }
 
-func Fill(p human.Procedure, values map[string]string) (human.Procedure, error) { return p, nil }
 
 func DoesOf(human.Procedure) []string { return []string{"reads"} }
 
