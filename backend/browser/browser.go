@@ -63,6 +63,7 @@ type Browser struct {
 	downloads map[string]*download
 	shared    sharedSources
 	picking   atomic.Pointer[picker] // the pick that waits, or nil
+	hands     hands
 
 	work sync.WaitGroup // goroutines of this Run
 }

@@ -11,6 +11,7 @@ type dialog struct {
 	kind, message string
 	cause         uint64
 	frame         *frame
+	answered      bool // by Deskbell
 }
 
 // dialogOpens is called when a page asks the person something, who answers in the browser's own window.
@@ -27,7 +28,8 @@ func (t *tab) dialogOpens(e event) {
 	if f == nil {
 		f = t.main
 	}
-	t.dialog = &dialog{kind: o.Type, message: o.Message, cause: t.cause(e.at, soon), frame: f}
+	t.b.change(func() { t.dialog = &dialog{kind: o.Type, message: o.Message, cause: t.cause(e.at, soon), frame: f} })
+	t.b.hands.wake()
 }
 
 func (t *tab) dialogCloses(e event) {
@@ -36,7 +38,8 @@ func (t *tab) dialogCloses(e event) {
 		Input    string `json:"userInput"`
 	}
 	d := t.dialog
-	t.dialog = nil
+	t.b.change(func() { t.dialog = nil })
+	t.b.hands.wake()
 	if json.Unmarshal(e.params, &c) != nil || d == nil || t.hidden(d.frame, "") {
 		return
 	}

@@ -19,6 +19,7 @@ const maxDownloads = 1000
 // A download is one that is under way.
 type download struct {
 	name, url string
+	at        int64 // when it began
 	cause     uint64
 	page      *human.WebPage
 	hidden    bool
@@ -39,7 +40,7 @@ func (b *Browser) downloadBegins(e event) {
 		return
 	}
 	page := t.pageOf(f)
-	down := &download{name: filepath.Base(d.Name), url: b.maskURL(d.URL), page: &page, hidden: t.hidden(f, d.URL)}
+	down := &download{name: filepath.Base(d.Name), at: e.at, url: b.maskURL(d.URL), page: &page, hidden: t.hidden(f, d.URL)}
 	if down.cause = t.cause(e.at, soon); down.cause == 0 && t.main.url == "about:blank" && t.opener != "" {
 		// A popup that only ever was a download.
 		for _, o := range b.order {
@@ -50,7 +51,7 @@ func (b *Browser) downloadBegins(e event) {
 	}
 	b.downloads[d.ID] = down
 	if t.nav.at != 0 {
-		t.nav = navigation{} // it became a download
+		t.goes(navigation{}) // it became a download
 	}
 }
 
@@ -86,6 +87,9 @@ func (b *Browser) downloadGoesOn(e event) {
 		return
 	}
 	delete(b.downloads, p.ID)
+	if p.State == "completed" {
+		b.hands.arrived(d.at, d.name, filepath.Base(p.Path))
+	}
 	if d.hidden {
 		return
 	}

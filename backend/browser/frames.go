@@ -42,6 +42,7 @@ func (t *tab) contextCreated(p *part, e event) {
 	}
 	if f := t.frames[c.Context.Aux.Frame]; f != nil {
 		t.b.change(func() { f.reach(p, c.Context.ID) })
+		t.b.hands.reach(t, f)
 	} else if len(p.early) < maxFrames {
 		p.early[c.Context.Aux.Frame] = c.Context.ID
 	}
@@ -49,6 +50,7 @@ func (t *tab) contextCreated(p *part, e event) {
 
 // reach notes the isolated world of a frame.
 func (f *frame) reach(p *part, context int64) {
+	p.tab.crashed = false
 	f.contextID, f.session = context, p.session
 	p.contexts[context] = f
 }
@@ -149,6 +151,7 @@ func (t *tab) addFrame(id, parentID string, p *part) *frame {
 			f.reach(p, context)
 		}
 	})
+	t.b.hands.reach(t, f)
 	return f
 }
 
@@ -263,6 +266,10 @@ func (t *tab) said(p *part, e event) {
 	}
 	switch call.Name {
 	case shownBinding:
+		if said, ok := strings.CutPrefix(call.Payload, "hand "); ok {
+			t.b.hands.heard(said)
+			return
+		}
 		if title, ok := strings.CutPrefix(call.Payload, "title "); f == t.main && ok {
 			t.b.change(func() { t.title = cut(title, maxName) })
 		} else if f == t.main {

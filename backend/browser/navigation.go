@@ -24,6 +24,9 @@ type navigation struct {
 	going bool  // the browser began to go there
 }
 
+// goes notes where the tab is about to go; nowhere any more, with none.
+func (t *tab) goes(n navigation) { t.b.change(func() { t.nav = n }) }
+
 func tabName(n int) string { return "t" + strconv.Itoa(n) }
 
 // cause is the Ref of what was done in the tab last, if that was shortly before; in a popup in which nothing was done
@@ -58,7 +61,7 @@ func (t *tab) requested(e event) {
 	default:
 		n.kind = "script"
 	}
-	t.nav = n
+	t.goes(n)
 }
 
 // started is called when the browser begins to go elsewhere. What no page requested was the person's doing, by the
@@ -97,7 +100,7 @@ func (t *tab) started(e event) {
 			n.kind = "address"
 		}
 	}
-	t.nav = n
+	t.goes(n)
 }
 
 // frameNavigated is called when a frame shows another document.
@@ -132,10 +135,10 @@ func (t *tab) frameNavigated(p *part, e event) {
 		return
 	}
 	if restored && t.nav.kind == "" {
-		t.nav.kind = "back_forward"
+		t.b.change(func() { t.nav.kind = "back_forward" })
 	}
 	nav := t.nav
-	t.nav = navigation{}
+	t.goes(navigation{})
 	if !t.moved && (from == f.url && f.url == "about:blank" || isNewTab(f.url)) {
 		return // the empty page that a new tab begins with
 	}
@@ -177,7 +180,7 @@ func (t *tab) navigatedWithin(e event) {
 		return
 	}
 	nav := t.nav
-	t.nav = navigation{}
+	t.goes(navigation{})
 	if nav.kind != "back_forward" {
 		nav = navigation{kind: "history", cause: t.cause(e.at, soon)}
 		if n.Type == "fragment" {
@@ -285,5 +288,15 @@ func (t *tab) windowOpens(e event) {
 	}
 	if json.Unmarshal(e.params, &o) == nil {
 		t.popup = o.URL
+	}
+}
+
+// stopped is called when a frame has loaded, or will not.
+func (t *tab) stopped(e event) {
+	var s struct {
+		Frame string `json:"frameId"`
+	}
+	if json.Unmarshal(e.params, &s) == nil && s.Frame == t.main.id {
+		t.b.change(func() { t.rested = e.at })
 	}
 }

@@ -43,6 +43,8 @@ var (
 	pageMedia string
 	//go:embed page_messages.js
 	pageMessages string
+	//go:embed page_find.js
+	pageFind string // given to the frames of a browser in which a procedure is run
 )
 
 // secretParameters are names of URL parameters whose values are hidden; also behind a prefix, as in x-api-key.

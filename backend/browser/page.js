@@ -10,7 +10,8 @@
   }
 
   const secrets = secretsOf(config);
-  const elements = elementsOf(secrets, namesOf(secrets));
+  const names = namesOf(secrets);
+  const elements = elementsOf(secrets, names);
   const { meant, describe, describePlace } = elements;
   let count = 0;
   let failures = 0;
@@ -508,6 +509,9 @@
   }
   arm();
 
-  const given = { deskbell: Object.freeze({ arm, flush, stop }), secretRects, take, meant, describe: (node) => describe(node instanceof Element ? node : elements.parent(node)) };
+  /** Hands what the script has to a further part of it, such as that which runs procedures. */
+  const extend = (part) => part({ secrets, names, elements, fields, take, intend });
+
+  const given = { deskbell: Object.freeze({ arm, flush, stop }), extend, secretRects, take, meant, describe: (node) => describe(node instanceof Element ? node : elements.parent(node)) };
   for (const name of Object.keys(given)) Object.defineProperty(globalThis, name, { value: given[name] });
 })

@@ -661,12 +661,10 @@
 
   const roleNames = { image: 'img', DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas', none: 'generic' };
 
-  /** Describes an element as human.Element in its JSON form, with its secrets hidden. */
-  function describe(e, worded = true) {
+  /** What people know an element by: its role, its name and, where they are asked for, the texts beside it, with secrets hidden. */
+  function identify(e) {
     const role = roleOf(e);
-    const root = rootOf.call(e);
     const name = nameOf(e, true);
-    const tag = tagOf.call(e);
     const own = clean(name);
     const anywhere = e === whole() || e === bodyOf.call(document);
     let stands = null;
@@ -677,10 +675,26 @@
     const guess = other || (own || quiet ? '' : inner ? clean(nameOf(inner, true)) || (near() ? '' : hint(e)) : hint(e) || (isField(e) && near() ? '' : called(e)));
     const known = secrets.mask(guess) === guess ? guess : '';
     const said = known || own;
-    const shown = secrets.mask(said).slice(0, 300);
-    const all = selectors(e, root, hosts(root, near), role, worded ? name : '', near, worded);
+    return { role: shownRole(e, role), raw: role, full: name, known, said, name: secrets.mask(said).slice(0, 300), near };
+  }
+
+  const shownRole = (e, role) => (role === 'generic' && isEditable(e) && !isEditable(parent(e)) ? 'textbox' : roleNames[role] || role);
+
+  /** A selector of all elements that can have a role as describe gives it; '' where names of that role are not looked for. */
+  function selectorOfShown(role) {
+    const all = [role, ...Object.keys(roleNames).filter((raw) => roleNames[raw] === role)].map(selectorOf);
+    if (role === 'textbox') all.push('[contenteditable]');
+    return all.every(Boolean) ? all.join(',') : '';
+  }
+
+  /** Describes an element as human.Element in its JSON form, with its secrets hidden. */
+  function describe(e, worded = true) {
+    const { role, raw, full, known, said, name: shown, near } = identify(e);
+    const root = rootOf.call(e);
+    const tag = tagOf.call(e);
+    const all = selectors(e, root, hosts(root, near), raw, worded ? full : '', near, worded);
     const out = {
-      role: role === 'generic' && isEditable(e) && !isEditable(parent(e)) ? 'textbox' : roleNames[role] || role,
+      role,
       name: shown,
       tag: tag === 'input' ? `input/${typeOf.call(e)}` : tag.slice(0, 100),
       selectors: all.filter((list) => list.every((s) => secrets.mask(s) === s)),
@@ -764,5 +778,5 @@
     return answering || first;
   }
 
-  return { describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, children, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { identify, selectorOfShown, beside, clean, testIds, describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, children, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

@@ -264,8 +264,8 @@ func (b *Browser) takeSelection(ctx context.Context, t *tab, p human.PickRequest
 	return nil
 }
 
-// picked delivers what was taken from a frame, with a crop of the page around it.
-func (b *Browser) picked(ctx context.Context, t *tab, places []place, i int, from *taken, p human.PickRequest) {
+// picked delivers what was taken from a frame, with a crop of the page around it. It returns it, and where it is in the tab's viewport.
+func (b *Browser) picked(ctx context.Context, t *tab, places []place, i int, from *taken, p human.PickRequest) (human.Pick, human.Bounds) {
 	pick := human.Pick{Field: p.Field, Take: p.Take, Text: cut(b.mask(from.Text), maxTaken), Header: from.Header}
 	if p.Take == human.TakeTable || p.Take == human.TakeList {
 		rows, left := b.maskRows(from.Rows)
@@ -282,8 +282,8 @@ func (b *Browser) picked(ctx context.Context, t *tab, places []place, i int, fro
 	}
 	e := human.RecordedEvent{At: b.now(), Type: human.PagePicked, Element: boundedElement(from.Element), Browsing: human.Browsing{Page: &page, Pick: &pick}}
 	g := geometry{t: t, places: places, boxes: map[int]*framed{}}
+	bounds := from.Bounds
 	if f, err := g.frame(ctx, i); err == nil && f != nil {
-		bounds := from.Bounds
 		if i > 0 && !f.turned {
 			at := f.place(bounds, 0, 0)
 			bounds = box{at.x0, at.y0, at.x1, at.y1}.bounds()
@@ -296,6 +296,7 @@ func (b *Browser) picked(ctx context.Context, t *tab, places []place, i int, fro
 		}
 	}
 	b.emit(e)
+	return pick, bounds
 }
 
 // maskRows masks and bounds the rows of a table, and says how many were left out.

@@ -253,7 +253,7 @@ func (s *browserSession) handle() {
 		b.conn.send("", "Target.createTarget", object{"url": b.start()})
 	case b.own && b.start() != "about:blank":
 		first := b.order[0]
-		first.nav = navigation{kind: "address", at: b.now()}
+		first.goes(navigation{kind: "address", at: b.now()})
 		b.conn.send(first.session, "Page.navigate", object{"url": b.start(), "transitionType": "typed"})
 	}
 }

@@ -99,6 +99,10 @@ func (b *Browser) handle(e event) {
 		t.dialogOpens(e)
 	case "Page.javascriptDialogClosed":
 		t.dialogCloses(e)
+	case "Page.frameStoppedLoading":
+		t.stopped(e)
+	case "Input.dragIntercepted":
+		b.hands.lifted(e.params)
 	}
 	t.event(e.session, e.method, e.params)
 }
@@ -166,6 +170,7 @@ func (b *Browser) pageAttached(session string, info targetInfo, at int64) {
 		b.numbers++
 		t.name = tabName(b.numbers)
 		b.tabs[info.ID], b.by[session] = t, p
+		t.since = at
 		b.order = append(b.order, t)
 	})
 	t.last = action{ref: cause, at: at}
@@ -297,7 +302,11 @@ func (b *Browser) crashed(e event) {
 	if json.Unmarshal(e.params, &c) != nil {
 		return
 	}
-	if t := b.tabs[c.ID]; t != nil && !t.conceals(t.main) {
+	t := b.tabs[c.ID]
+	if t != nil {
+		b.change(func() { t.crashed = true })
+	}
+	if t != nil && !t.conceals(t.main) {
 		b.emit(gap(max(t.last.at, e.at-int64(soon)), e.at, "crash", 0))
 	}
 }

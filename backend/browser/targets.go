@@ -32,6 +32,10 @@ type tab struct {
 	popup  string     // the URL of a popup that is about to open
 	docs   map[document]*counter
 
+	since   int64 // when it was opened
+	rested  int64 // when its page last stopped loading
+	crashed bool
+
 	shy       bool // a private page opened it
 	moved     bool // it has shown more than the empty page it began with
 	armed     bool // all that happens in it is heard

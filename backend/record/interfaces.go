@@ -188,6 +188,9 @@ type Mismatch struct {
 
 func (m *Mismatch) Error() string { return m.Expected.Text + "; " + m.Found.Text }
 
+// Unwrap gives it its kind.
+func (m *Mismatch) Unwrap() error { return &human.Error{Kind: human.Conflict, Msg: m.Error()} }
+
 // SavePicture stores a picture that a source took itself, and returns its id, to be set as the Picture of an
 // event. Safe for concurrent use; it returns when the picture can be read. It does not keep the frame.
 type SavePicture func(f *Frame) (id string, err error)

@@ -1,0 +1,727 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record"
+)
+
+const (
+	lookAgain  = 25 * time.Millisecond // between two looks at a page for what is not there yet
+	asked      = 5 * time.Second       // for a page to answer
+	takenIn    = 10 * time.Second      // for a page to take what was done
+	comesSoon  = time.Second           // in which a navigation that a page asks for begins
+	goesWithin = 30 * time.Second      // likewise, in which one that has begun comes to an end
+	keptSent   = 64
+)
+
+// installHands gives a frame the part of the page script that finds elements and acts.
+var installHands = sync.OnceValue(func() string {
+	return "globalThis.extend && !globalThis.hands && !Object.defineProperty(globalThis, 'hands', {value: extend(" + expression(pageFind) + ")})"
+})
+
+// hands are what is kept of Deskbell's acting in a browser. Its methods are safe for concurrent use.
+type hands struct {
+	mu      sync.Mutex
+	on      bool
+	why     string  // how a person used the pages
+	sent    []sent  // what was done last
+	screen  *[2]int // where the pointer is, on the screen
+	files   []arrival
+	woken   chan struct{} // a dialog opened or closed
+	dragged chan json.RawMessage
+}
+
+// sent is something that Deskbell does with the mouse or the keyboard.
+type sent struct {
+	how      string // move, press, key, drag
+	key      string
+	from, to float64 // when, in ms since 1970; to is 0 while it lasts
+}
+
+// An arrival is a download that is complete.
+type arrival struct {
+	began int64
+	names [2]string // as it was offered, and as it was stored
+}
+
+var _ record.Hands = (*Browser)(nil)
+
+// Now implements record.Hands.
+func (b *Browser) Now() int64 { return b.now() }
+
+// Interrupted implements record.Hands.
+func (b *Browser) Interrupted() string {
+	b.hands.mu.Lock()
+	defer b.hands.mu.Unlock()
+	return b.hands.why
+}
+
+// Resume implements record.Hands. From then on all frames say what a person does in them.
+func (b *Browser) Resume() {
+	h := &b.hands
+	h.mu.Lock()
+	fresh := !h.on
+	if h.on, h.why = true, ""; fresh {
+		h.woken, h.dragged = make(chan struct{}, 1), make(chan json.RawMessage, 1)
+	}
+	h.mu.Unlock()
+	if !fresh {
+		return
+	}
+	b.mu.Lock()
+	tabs := slices.Clone(b.order)
+	b.mu.Unlock()
+	for _, t := range tabs {
+		for _, p := range t.places() {
+			h.give(t, p.session, p.contextID)
+		}
+	}
+}
+
+// reach has a frame that shows another document say what a person does in it.
+func (h *hands) reach(t *tab, f *frame) {
+	h.mu.Lock()
+	on := h.on
+	h.mu.Unlock()
+	if on {
+		h.give(t, f.session, f.contextID)
+	}
+}
+
+func (h *hands) give(t *tab, session string, contextID int64) {
+	if contextID != 0 {
+		t.conn.send(session, "Runtime.evaluate", object{"expression": installHands(), "contextId": contextID, "silent": true})
+	}
+}
+
+// wake has what waits for a page look at its dialogs.
+func (h *hands) wake() { offer(&h.mu, &h.woken, struct{}{}) }
+
+// lifted takes what the page drags.
+func (h *hands) lifted(params json.RawMessage) { offer(&h.mu, &h.dragged, params) }
+
+// offer puts a value into a channel that has room for it.
+func offer[T any](mu *sync.Mutex, c *chan T, value T) {
+	mu.Lock()
+	defer mu.Unlock()
+	select {
+	case *c <- value:
+	default:
+	}
+}
+
+func (h *hands) arrived(began int64, names ...string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.files = append(h.files, arrival{began, [2]string(names)})
+}
+
+// sends notes what is about to be done, and returns what ends it.
+func (b *Browser) sends(how, key string) (end func()) {
+	h := &b.hands
+	wall := func() float64 {
+		now, _ := b.o.Clock()
+		return float64(now.UnixMicro()) / 1000
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.sent) >= keptSent {
+		h.sent = slices.Delete(h.sent, 0, keptSent/2)
+	}
+	h.sent = append(h.sent, sent{how: how, key: key, from: wall()})
+	i := h.sent[len(h.sent)-1].from
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for n := range h.sent {
+			if s := &h.sent[n]; s.from == i && s.how == how && s.key == key {
+				s.to = wall()
+			}
+		}
+	}
+}
+
+const slack = 20.0 // ms by which clocks may differ
+
+// heard takes what a frame says of the mouse, the keyboard and the window. It is a person's where Deskbell did nothing of the kind
+// at that time, or not there. A pointer that rests moves over a page that scrolls or is new: its place on the screen stays.
+func (h *hands) heard(said string) {
+	var e struct {
+		How  string  `json:"how"`
+		X    int     `json:"x"`
+		Y    int     `json:"y"`
+		Key  string  `json:"key"`
+		Ours bool    `json:"ours"`
+		At   float64 `json:"at"`
+	}
+	if json.Unmarshal([]byte(said), &e) != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.on {
+		return
+	}
+	ours := slices.ContainsFunc(h.sent, func(s sent) bool {
+		if e.At < s.from-slack || s.to != 0 && e.At > s.to+slack {
+			return false
+		}
+		switch {
+		case s.how == "drag" || e.How == "size":
+			return true
+		case e.How == "key":
+			return s.how == "key" && s.key == e.Key
+		}
+		return e.Ours && s.how == "point"
+	})
+	rests := false
+	if e.How == "move" {
+		at := [2]int{e.X, e.Y}
+		rests = h.screen == nil || math.Hypot(float64(at[0]-h.screen[0]), float64(at[1]-h.screen[1])) <= 2
+		h.screen = &at
+	}
+	if ours || rests || h.why != "" {
+		return
+	}
+	h.why = map[string]string{"move": "you moved the pointer", "press": "you clicked", "wheel": "you scrolled", "key": "you pressed a key", "size": "you changed the window"}[e.How]
+}
+
+// An act is one step or checkpoint that is worked on.
+type act struct {
+	b       *Browser
+	t       *tab // where it is done, once that is known
+	until   int64
+	left    []human.ProcedureDialog // that are yet to come
+	begun   bool                    // something was done
+	did     record.Did
+	looking bool // nothing is waited for
+}
+
+// mismatch says what was expected and what there is instead.
+func mismatch(expected, found human.Sentence) *record.Mismatch {
+	return &record.Mismatch{Expected: expected, Found: found}
+}
+
+// Do implements record.Hands.
+func (b *Browser) Do(ctx context.Context, s human.ProcedureStep, secret *record.Secret, patience time.Duration) (record.Did, error) {
+	b.mu.Lock()
+	running := b.running && b.begun
+	b.mu.Unlock()
+	if !running {
+		return record.Did{}, human.Errorf(human.Conflict, "The browser is closed.")
+	}
+	if b.Interrupted() == "" {
+		b.hands.mu.Lock()
+		on := b.hands.on
+		b.hands.mu.Unlock()
+		if !on {
+			b.Resume()
+		}
+	}
+	a := &act{b: b, until: b.now() + int64(patience), left: slices.Clone(s.Dialogs)}
+	err := a.do(ctx, s, secret)
+	if err == nil {
+		err = a.answersRest(ctx)
+	}
+	if m := (*record.Mismatch)(nil); errors.As(err, &m) {
+		m.Did = a.begun
+		return a.did, m
+	}
+	return a.did, err
+}
+
+// pause waits a little; false when there is no patience left.
+func (a *act) pause(ctx context.Context) bool {
+	if a.looking || a.b.now() >= a.until {
+		return false
+	}
+	timer := time.NewTimer(lookAgain)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return true
+}
+
+// await waits for the browser to answer and meanwhile answers the dialogs that are expected. Another dialog ends it.
+func (a *act) await(ctx context.Context, within time.Duration, answered <-chan error) error {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for {
+		if err := a.dialogs(); err != nil {
+			return err
+		}
+		select {
+		case err := <-answered:
+			return err
+		case <-a.b.hands.woken:
+		case <-timer.C:
+			return mismatch(human.Sayf("The page answers."), human.Sayf("It does not answer; it may be busy."))
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// dialogs answers a dialog that is open and expected now.
+func (a *act) dialogs() error {
+	b := a.b
+	b.mu.Lock()
+	var d dialog
+	var t *tab
+	for _, o := range b.order {
+		if o.dialog != nil && !o.dialog.answered {
+			d, t = *o.dialog, o
+			break
+		}
+	}
+	if t == nil {
+		b.mu.Unlock()
+		return nil
+	}
+	said := human.Sayf("A dialog is open: %s %q", d.kind, b.mask(cut(d.message, maxName)))
+	if !a.begun || len(a.left) == 0 {
+		b.mu.Unlock()
+		return mismatch(human.Sayf("No dialog is open."), said)
+	}
+	next := a.left[0]
+	if next.Kind != d.kind || next.Message != "" && flat(next.Message) != flat(d.message) {
+		b.mu.Unlock()
+		return mismatch(human.Sayf("A dialog opens: %s %q", next.Kind, next.Message), said)
+	}
+	t.dialog.answered = true
+	b.mu.Unlock()
+	a.left = a.left[1:]
+	params := object{"accept": next.Accept}
+	if next.Kind == "prompt" {
+		params["promptText"] = next.Input
+	}
+	t.conn.send(t.session, "Page.handleJavaScriptDialog", params)
+	return nil
+}
+
+// answersRest waits for the dialogs that are yet to come of a step.
+func (a *act) answersRest(ctx context.Context) error {
+	for {
+		if err := a.dialogs(); err != nil {
+			return err
+		}
+		if len(a.left) == 0 {
+			return ctx.Err()
+		}
+		if !a.pause(ctx) {
+			return mismatch(human.Sayf("A dialog opens: %s %q", a.left[0].Kind, a.left[0].Message), human.Sayf("No dialog is open."))
+		}
+	}
+}
+
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// call sends one command and waits until it is taken, though it brings up a dialog.
+func (a *act) call(ctx context.Context, session, method string, params, result any) error {
+	return a.during(ctx, takenIn, func(ctx context.Context) error { return a.b.conn.call(ctx, session, method, params, result) })
+}
+
+// evaluate asks a frame.
+func (a *act) evaluate(ctx context.Context, at place, expression string, result any) error {
+	return a.during(ctx, asked, func(ctx context.Context) error { return a.t.evaluate(ctx, at, expression, result) })
+}
+
+func (a *act) during(ctx context.Context, within time.Duration, work func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answered := make(chan error, 1)
+	go func() { answered <- work(ctx) }() // ends with ctx
+	return a.await(ctx, within, answered)
+}
+
+// tab finds the tab of a step or checkpoint, ready to be asked.
+func (a *act) tab(name string) error {
+	if name == "" {
+		name = "t1"
+	}
+	expected := human.Sayf("The tab %s is open.", name)
+	b := a.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.running {
+		return human.Errorf(human.Conflict, "The browser is closed.")
+	}
+	i := slices.IndexFunc(b.order, func(t *tab) bool { return t.name == name })
+	switch {
+	case i >= 0:
+	case b.wasOpen(name):
+		return mismatch(expected, human.Sayf("It was closed."))
+	default:
+		return mismatch(expected, human.Sayf("It has not opened."))
+	}
+	a.t = b.order[i]
+	if a.t.crashed {
+		return mismatch(human.Sayf("The page answers."), human.Sayf("It has crashed."))
+	}
+	return nil
+}
+
+// wasOpen says whether a tab was there once. mu is held.
+func (b *Browser) wasOpen(name string) bool {
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "t"))
+	return err == nil && n <= b.numbers
+}
+
+// goesElsewhere says that the tab is about to show another page.
+func (t *tab) goesElsewhere() bool {
+	t.b.mu.Lock()
+	defer t.b.mu.Unlock()
+	within := comesSoon
+	if t.nav.going {
+		within = goesWithin
+	}
+	return t.nav.at != 0 && t.nav.at > t.rested && t.b.now()-t.nav.at < int64(within)
+}
+
+// frame finds a frame of the tab.
+func (a *act) frame(path []int) (place, error) {
+	places := a.t.places()
+	i := slices.IndexFunc(places, func(p place) bool { return slices.Equal(p.path, path) })
+	switch {
+	case i < 0:
+		return place{}, mismatch(human.Sayf("The page has the frame %v.", path), human.Sayf("It does not have it."))
+	case places[i].private:
+		return place{}, mismatch(human.Sayf("The page is recorded."), human.Sayf("It belongs to a private site."))
+	case places[i].contextID == 0 || a.t.goesElsewhere():
+		return place{}, mismatch(human.Sayf("The page is loaded."), human.Sayf("It is still loading."))
+	}
+	return places[i], nil
+}
+
+// ask asks a frame's hands, and gives it hands first where it has none.
+func (a *act) ask(ctx context.Context, at place, expression string, result any) error {
+	var raw json.RawMessage
+	for range 2 {
+		err := a.evaluate(ctx, at, "globalThis.hands ? "+expression+" ?? true : null", &raw)
+		m := (*record.Mismatch)(nil)
+		switch {
+		case errors.As(err, &m) || ctx.Err() != nil:
+			return err
+		case err != nil: // its document has gone
+			a.b.log.Debug("a page could not be asked", "err", err)
+			return mismatch(human.Sayf("The page answers."), human.Sayf("It was reloaded or has failed."))
+		case len(raw) > 0 && string(raw) != "null":
+			if result == nil {
+				return nil
+			}
+			return json.Unmarshal(raw, result)
+		}
+		if err := a.evaluate(ctx, at, installHands(), nil); err != nil {
+			return err
+		}
+	}
+	return mismatch(human.Sayf("The page is loaded."), human.Sayf("It is still loading."))
+}
+
+func quote(v any) string {
+	raw, _ := json.Marshal(v) // of texts, numbers and what is made of them
+	return string(raw)
+}
+
+// A spot is an element that is ready.
+type spot struct {
+	at      place
+	Words   string  `json:"words"`
+	By      string  `json:"by"`
+	Drifted bool    `json:"drifted"`
+	Done    bool    `json:"done"`
+	Wait    string  `json:"wait"`
+	Near    string  `json:"near"`
+	Many    int     `json:"many"`
+	X       float64 `json:"x"` // in the tab's viewport
+	Y       float64 `json:"y"`
+}
+
+// find waits for an element to be there, alone and ready for what is done to it.
+func (a *act) find(ctx context.Context, s human.ProcedureStep, target *human.ProcedureTarget, how object) (*spot, error) {
+	for tries := 0; ; tries++ {
+		how["tries"] = tries
+		found, err := a.look(ctx, s, target, how)
+		m := (*record.Mismatch)(nil)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil || !errors.As(err, &m):
+			return found, err
+		}
+		if !a.pause(ctx) {
+			return nil, err
+		}
+	}
+}
+
+// look looks for an element once.
+func (a *act) look(ctx context.Context, s human.ProcedureStep, target *human.ProcedureTarget, how object) (*spot, error) {
+	if err := a.tab(s.Page); err != nil {
+		return nil, err
+	}
+	at, err := a.frame(s.Frame)
+	if err != nil {
+		return nil, err
+	}
+	var found spot
+	if err := a.ask(ctx, at, "hands.ready("+quote(target)+", "+quote(how)+")", &found); err != nil {
+		return nil, err
+	}
+	if found.Wait == "hidden" {
+		return nil, errors.Join(a.call(ctx, a.t.session, "Page.bringToFront", nil, nil), mismatch(human.Sayf("The tab %s is in front.", a.t.name), human.Sayf("Another one is.")))
+	}
+	if err := found.lacks(target, how); err != nil {
+		return nil, err
+	}
+	found.at = at
+	if _, points := how["point"]; points && !found.Done {
+		if err := a.lift(ctx, &found); err != nil {
+			return nil, err
+		}
+	}
+	return &found, nil
+}
+
+// named is a target in words.
+func named(t *human.ProcedureTarget) string {
+	words := t.Role
+	if words == "" {
+		words = t.Tag
+	}
+	if t.Name != "" {
+		words += " " + strconv.Quote(t.Name)
+	}
+	if t.Beside != "" {
+		words += " beside " + strconv.Quote(t.Beside)
+	}
+	return words
+}
+
+// lacks says what an element that was looked for is not.
+func (s *spot) lacks(t *human.ProcedureTarget, how object) error {
+	target := named(t)
+	switch s.Wait {
+	case "":
+		return nil
+	case "missing":
+		m := mismatch(human.Sayf("%s is on the page.", target), human.Sayf("It is not there."))
+		if m.Missing = true; s.Near != "" {
+			m.Found = human.Sayf("There is %s instead.", s.Near)
+		}
+		return m
+	case "many":
+		return mismatch(human.Sayf("One %s is on the page.", target), human.Sayf("There are %d that are alike.", s.Many))
+	case "site":
+		return mismatch(human.Sayf("The secret is typed on %s alone.", how["site"]), human.Sayf("The field is on %s.", s.Near))
+	case "disabled":
+		return mismatch(human.Sayf("%s can be used.", target), human.Sayf("It is disabled."))
+	case "readonly", "text":
+		return mismatch(human.Sayf("%s can be typed into.", target), human.Sayf("It takes no text."))
+	case "file":
+		return mismatch(human.Sayf("%s takes files.", target), human.Sayf("It is no field for files."))
+	case "options":
+		return mismatch(human.Sayf("%s is a list to choose from.", target), human.Sayf("It is %s.", s.Words))
+	case "option":
+		return mismatch(human.Sayf("%s has what is to be chosen.", target), human.Sayf("Its options are: %s", s.Near))
+	case "moves":
+		return mismatch(human.Sayf("%s stands still.", target), human.Sayf("It is moving."))
+	case "covered":
+		return mismatch(human.Sayf("%s can be reached.", target), human.Sayf("It is covered by %s.", s.Near))
+	}
+	return mismatch(human.Sayf("%s can be reached.", target), human.Sayf("It is outside of what is shown."))
+}
+
+// upwards turns a point of a frame into one of the frame around it, and says whether the frame is what can be reached there.
+const upwards = `function (x, y) {
+	const r = this.getBoundingClientRect(), style = getComputedStyle(this)
+	const sx = r.width / this.offsetWidth || 1, sy = r.height / this.offsetHeight || 1
+	x = r.x + (this.clientLeft + parseFloat(style.paddingLeft) + x) * sx
+	y = r.y + (this.clientTop + parseFloat(style.paddingTop) + y) * sy
+	let hit = document.elementFromPoint(x, y)
+	while (hit && hit !== this && hit.shadowRoot) {
+		const inner = hit.shadowRoot.elementFromPoint(x, y)
+		if (!inner || inner === hit) break
+		hit = inner
+	}
+	return {x, y, hit: hit === this}
+}`
+
+// lift turns the point of an element in a frame into one of the tab, and looks whether anything covers the frames there.
+func (a *act) lift(ctx context.Context, s *spot) error {
+	places := a.t.places()
+	for path := s.at.path; len(path) > 0; path = path[:len(path)-1] {
+		frame := slices.IndexFunc(places, func(p place) bool { return slices.Equal(p.path, path) })
+		up := slices.IndexFunc(places, func(p place) bool { return slices.Equal(p.path, path[:len(path)-1]) })
+		if frame < 0 || up < 0 || places[up].contextID == 0 {
+			return mismatch(human.Sayf("The page is loaded."), human.Sayf("It is still loading."))
+		}
+		session := places[up].session
+		var at struct {
+			Result struct {
+				Value struct {
+					X, Y float64
+					Hit  bool
+				} `json:"value"`
+			} `json:"result"`
+		}
+		err := a.during(ctx, asked, func(ctx context.Context) error {
+			if err := a.t.conn.call(ctx, session, "DOM.enable", nil, nil); err != nil {
+				return err
+			}
+			var owner struct {
+				Node int64 `json:"backendNodeId"`
+			}
+			if err := a.t.conn.call(ctx, session, "DOM.getFrameOwner", object{"frameId": places[frame].id}, &owner); err != nil {
+				return err
+			}
+			id, err := a.t.resolve(ctx, session, owner.Node, places[up].contextID)
+			if err != nil {
+				return err
+			}
+			defer a.t.conn.send(session, "Runtime.releaseObject", object{"objectId": id})
+			return a.t.conn.call(ctx, session, "Runtime.callFunctionOn", object{
+				"objectId": id, "functionDeclaration": upwards, "arguments": []object{{"value": s.X}, {"value": s.Y}}, "returnByValue": true,
+			}, &at)
+		})
+		if m := (*record.Mismatch)(nil); errors.As(err, &m) || ctx.Err() != nil {
+			return err
+		}
+		if err != nil || !at.Result.Value.Hit {
+			return mismatch(human.Sayf("%s can be reached.", s.Words), human.Sayf("Its frame is covered or not shown."))
+		}
+		s.X, s.Y = at.Result.Value.X, at.Result.Value.Y
+	}
+	return nil
+}
+
+// Holds implements record.Hands.
+func (b *Browser) Holds(ctx context.Context, c human.Checkpoint, since int64) (*record.Mismatch, error) {
+	a := &act{b: b, looking: true}
+	err := a.holds(ctx, c, since)
+	if m := (*record.Mismatch)(nil); errors.As(err, &m) {
+		return m, nil
+	}
+	return nil, err
+}
+
+func (a *act) holds(ctx context.Context, c human.Checkpoint, since int64) error {
+	b := a.b
+	if err := a.dialogs(); err != nil {
+		return err
+	}
+	switch c.Is {
+	case "download":
+		b.hands.mu.Lock()
+		defer b.hands.mu.Unlock()
+		if slices.ContainsFunc(b.hands.files, func(f arrival) bool {
+			return f.began >= since && (matches(c.Text, f.names[0]) || matches(c.Text, f.names[1]))
+		}) {
+			return nil
+		}
+		return mismatch(human.Sayf("The file %s is downloaded.", c.Text), human.Sayf("No such file has arrived."))
+	case "closed":
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if slices.ContainsFunc(b.order, func(t *tab) bool { return t.name == c.Page }) {
+			return mismatch(human.Sayf("The tab %s is closed.", c.Page), human.Sayf("It is open."))
+		}
+		if !b.wasOpen(c.Page) {
+			return mismatch(human.Sayf("The tab %s is closed.", c.Page), human.Sayf("It has not opened."))
+		}
+		return nil
+	}
+	if err := a.tab(c.Page); err != nil {
+		return err
+	}
+	if c.Is == "opened" {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if a.t.since < since {
+			return mismatch(human.Sayf("The tab %s opens.", c.Page), human.Sayf("It was open before."))
+		}
+		return nil
+	}
+	at, err := a.frame(c.Frame)
+	if err != nil {
+		return err
+	}
+	switch c.Is {
+	case "address":
+		if shown := b.maskURL(at.url); !matches(c.Text, at.url) && !matches(c.Text, shown) {
+			return mismatch(human.Sayf("The address is %s", c.Text), human.Sayf("It is %s", shown))
+		}
+		return nil
+	case "title":
+		var title string
+		if err := a.ask(ctx, at, "document.title", &title); err != nil {
+			return err
+		}
+		if flat(title) != flat(c.Text) && flat(b.mask(title)) != flat(c.Text) {
+			return mismatch(human.Sayf("The title is %q", c.Text), human.Sayf("It is %q", b.mask(cut(title, maxName))))
+		}
+		return nil
+	case "text":
+		var there bool
+		if err := a.ask(ctx, at, "hands.says("+quote(c.Text)+")", &there); err != nil {
+			return err
+		}
+		if !there {
+			return mismatch(human.Sayf("The page says %q", c.Text), human.Sayf("It does not say so."))
+		}
+		return nil
+	case "element", "gone", "value":
+		if c.Target != nil {
+			return a.stands(ctx, at, c)
+		}
+	}
+	return human.Errorf(human.Invalid, "A checkpoint of the kind %q cannot be looked at.", c.Is)
+}
+
+// stands looks at a checkpoint of an element.
+func (a *act) stands(ctx context.Context, at place, c human.Checkpoint) error {
+	expression := "hands.stands(" + quote(c.Target)
+	if c.Is == "value" {
+		expression += ", " + quote(c.Text)
+	}
+	var is struct {
+		There string `json:"there"`
+		Near  string `json:"near"`
+		Many  int    `json:"many"`
+		Same  bool   `json:"same"`
+		Value string `json:"value"`
+	}
+	if err := a.ask(ctx, at, expression+")", &is); err != nil {
+		return err
+	}
+	target := named(c.Target)
+	found := spot{Near: is.Near, Many: is.Many, Wait: "missing"}
+	if is.Many > 0 {
+		found.Wait = "many"
+	}
+	switch {
+	case c.Is == "gone" && is.There == "" && is.Many == 0:
+		return nil
+	case c.Is == "gone":
+		return mismatch(human.Sayf("%s is gone.", target), human.Sayf("It is there."))
+	case is.There == "":
+		return found.lacks(c.Target, nil)
+	case c.Is == "element" || is.Same:
+		return nil
+	case is.Value == "":
+		return mismatch(human.Sayf("%s holds %q", target, c.Text), human.Sayf("It holds something else."))
+	}
+	return mismatch(human.Sayf("%s holds %q", target, c.Text), human.Sayf("It holds %q", is.Value))
+}

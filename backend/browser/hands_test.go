@@ -1,0 +1,283 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record"
+)
+
+// A performer does steps in a rig's browser.
+type performer struct {
+	*rig
+	tab *tab
+}
+
+// perform opens a page in a browser and returns hands in it.
+func perform(t *testing.T, pages map[string]string, more map[string]http.HandlerFunc) (*performer, string) {
+	t.Helper()
+	s := serve(t, pages, more)
+	r := run(t, headless(t), human.BrowserOptions{URL: s.URL + "/"})
+	p := &performer{rig: r, tab: r.at("/")}
+	r.b.Resume()
+	return p, s.URL
+}
+
+// target describes an element of a frame, as a recording has it.
+func (p *performer) target(in place, css string) *human.ProcedureTarget {
+	p.t.Helper()
+	var e human.Element
+	s, _ := json.Marshal(css)
+	p.js(p.tab, in, "describe("+string(s)+".split(' >>> ').reduce((at, css) => (at.shadowRoot ?? at).querySelector(css), document))", &e)
+	return &human.ProcedureTarget{Role: e.Role, Name: e.Name, Named: e.Named, Beside: e.Beside, Tag: e.Tag, Selectors: e.Selectors}
+}
+
+// try does a step with so much patience.
+func (p *performer) try(s human.ProcedureStep, patience time.Duration, secret ...*record.Secret) (record.Did, *record.Mismatch) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 2*patience+20*time.Second)
+	defer cancel()
+	did, err := p.b.Do(ctx, s, append(secret, nil)[0], patience)
+	var m *record.Mismatch
+	if err != nil && !errors.As(err, &m) {
+		p.t.Fatalf("%s: %v", s.Do, err)
+	}
+	return did, m
+}
+
+// does does a step that has to succeed.
+func (p *performer) does(s human.ProcedureStep) record.Did {
+	p.t.Helper()
+	did, m := p.try(s, patience)
+	if m != nil {
+		p.t.Fatalf("%s: %s (%+v)", s.Do, m, did)
+	}
+	return did
+}
+
+// fails does a step that has to fail, and say so.
+func (p *performer) fails(s human.ProcedureStep, found string, secret ...*record.Secret) *record.Mismatch {
+	p.t.Helper()
+	did, m := p.try(s, 150*time.Millisecond, secret...)
+	if m == nil || !strings.Contains(m.Found.Text, found) {
+		p.t.Fatalf("%s: %v (%+v), want %q", s.Do, m, did, found)
+	}
+	if human.KindOf(m) != human.Conflict {
+		p.t.Errorf("it is of the kind %v", human.KindOf(m))
+	}
+	return m
+}
+
+// is waits for an expression of the page to have a value.
+func (p *performer) is(expression, want string) {
+	p.t.Helper()
+	p.within(p.top(p.tab), expression, want)
+}
+
+func (p *performer) within(in place, expression, want string) {
+	p.t.Helper()
+	var got string
+	last := time.Now().Add(patience)
+	for got = "-"; got != want && time.Now().Before(last); {
+		p.js(p.tab, in, "new Promise(done => setTimeout(() => done(String("+expression+")), 10))", &got)
+	}
+	if got != want {
+		p.t.Fatalf("%s is %q, want %q", expression, got, want)
+	}
+}
+
+// holds waits for a checkpoint to hold.
+func (p *performer) holds(c human.Checkpoint) {
+	p.t.Helper()
+	var m *record.Mismatch
+	p.until("it holds", func() bool {
+		var err error
+		if m, err = p.b.Holds(p.t.Context(), c, 0); err != nil {
+			p.t.Fatal(err)
+		}
+		return m == nil
+	})
+}
+
+// lacks says that a checkpoint does not hold, and what is found instead.
+func (p *performer) lacks(c human.Checkpoint, since int64, found string) {
+	p.t.Helper()
+	m, err := p.b.Holds(p.t.Context(), c, since)
+	if err != nil || m == nil || !strings.Contains(m.Found.Text, found) {
+		p.t.Fatalf("%+v: %v, %v; want %q", c, m, err, found)
+	}
+}
+
+func site(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "build", "e2e", "testdata", "site", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestHandsFillAForm(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": site(t, "forms.html"), "/thanks.html": "<title>Thank you</title><h1>Thank you</h1>"}, nil)
+	top := p.top(p.tab)
+	on := func(css string) *human.ProcedureTarget { return p.target(top, css) }
+	did := p.does(human.ProcedureStep{Do: "change", Target: on("[name=name]"), Text: "Anna"})
+	if did.FoundBy != "aria" || did.Drifted || did.Element != `textbox "Name"` {
+		t.Errorf("%+v", did)
+	}
+	p.does(human.ProcedureStep{Do: "change", Target: on("[name=name]"), Text: "Anna Lovelace"}) // in the place of what stands there
+	p.is("document.forms[0].elements.name.value", "Anna Lovelace")
+	p.does(human.ProcedureStep{Do: "change", Target: on("[name=email]"), Text: "anna@example.org"})
+	p.does(human.ProcedureStep{Do: "change", Target: on("[name=quantity]"), Text: "12"})
+	p.does(human.ProcedureStep{Do: "change", Target: on("textarea"), Text: "Ring twice.\nThen wait."})
+	p.does(human.ProcedureStep{Do: "selectOption", Target: on("[name=country]"), Options: []string{"China"}})
+	p.does(human.ProcedureStep{Do: "selectOption", Target: on("[name=sizes]"), Options: []string{"Small", "Large"}})
+	p.does(human.ProcedureStep{Do: "check", Target: on("[value=courier]")})
+	p.does(human.ProcedureStep{Do: "check", Target: on("[name=terms]"), Options: []string{"checked"}})
+	p.does(human.ProcedureStep{Do: "check", Target: on("[name=terms]"), Options: []string{"checked"}}) // stays
+	p.does(human.ProcedureStep{Do: "check", Target: on("#news")})
+	p.does(human.ProcedureStep{Do: "check", Target: on("#news"), Options: []string{"unchecked"}})
+	p.does(human.ProcedureStep{Do: "change", Target: on("[name=urgency]"), Text: "8"})
+	p.does(human.ProcedureStep{Do: "change", Target: on("[name=colour]"), Text: "#112233"})
+	p.is("[...new FormData(document.forms[0])].map(e => e.join('=')).join('&').replace(/\\s+/g, ' ')",
+		"name=Anna Lovelace&email=anna@example.org&quantity=12&notes=Ring twice. Then wait.&country=cn&sizes=Small&sizes=Large&delivery=courier&terms=on&urgency=8&colour=#112233&q=")
+	p.holds(human.Checkpoint{Is: "value", Target: on("[name=country]"), Text: "China"})
+	p.lacks(human.Checkpoint{Is: "value", Target: on("[name=name]"), Text: "Bert"}, 0, `It holds "Anna Lovelace"`)
+	p.fails(human.ProcedureStep{Do: "selectOption", Target: on("[name=country]"), Options: []string{"Peru"}}, "Its options are: Choose, Austria")
+	p.does(human.ProcedureStep{Do: "change", Target: on("[name=q]"), Text: "lamp", Key: "Enter"})
+	p.at("q=lamp")
+	p.holds(human.Checkpoint{Is: "address", Text: "*/thanks.html?*q=lamp"})
+	p.holds(human.Checkpoint{Is: "title", Text: "Thank you"})
+	p.holds(human.Checkpoint{Is: "text", Text: "thank  YOU"})
+	p.lacks(human.Checkpoint{Is: "text", Text: "Order"}, 0, "It does not say so")
+	p.does(human.ProcedureStep{Do: "back"})
+	p.holds(human.Checkpoint{Is: "address", Text: "http://*/"})
+	p.does(human.ProcedureStep{Do: "forward"})
+	p.holds(human.Checkpoint{Is: "text", Text: "Thank you"})
+	p.does(human.ProcedureStep{Do: "reload"})
+	p.holds(human.Checkpoint{Is: "text", Text: "Thank you"})
+	if why := p.b.Interrupted(); why != "" {
+		t.Errorf("Deskbell's own steps count as a person's: %s", why)
+	}
+	// The recorder heard what was done, and no more.
+	var heard []string
+	for _, e := range p.all() {
+		switch {
+		case e.Type == human.PageInput:
+			heard = append(heard, e.Element.Name+"="+e.Text)
+		case e.Type == human.PageChoice:
+			heard = append(heard, e.Element.Name+"="+strings.Join(e.Values, ","))
+		}
+	}
+	for _, want := range []string{"Name=Anna Lovelace", "Email=anna@example.org", "Country=China", "Sizes=Small,Large", "Courier=checked", "I agree to the terms=checked", "Send me news=unchecked", "Urgency=8", "Colour=#112233", "Search=lamp"} {
+		if !slices.Contains(heard, want) {
+			t.Errorf("the recording has no %s: %q", want, heard)
+		}
+	}
+}
+
+func TestHandsFindWhatIsMeant(t *testing.T) {
+	const log = `<output id=log></output><script>document.onclick = e => { log.textContent += (e.target.dataset.n ?? e.target.id) + ' ' }</script>`
+	p, _ := perform(t, map[string]string{"/": `<div id=all><button id=send>Send</button><button id=cancel>Cancel</button></div>` + log}, nil)
+	top := p.top(p.tab)
+	set := func(html string) {
+		s, _ := json.Marshal(html)
+		p.js(p.tab, top, "void (all.innerHTML = "+string(s)+", log.textContent = '')", nil)
+	}
+	p.js(p.tab, top, "void (globalThis.all = document.querySelector('#all'), globalThis.log = document.querySelector('#log'))", nil)
+	send := p.target(top, "#send")
+	click := human.ProcedureStep{Do: "click", Target: send}
+	byID := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send", Selectors: [][]string{{"#send"}}}}
+
+	p.does(click)
+	p.is("log.textContent", "send ")
+	set(`<p>New</p><button id=c2>Cancel</button><section><button id=s2>Send</button></section>`)
+	did := p.does(byID)
+	if !did.Drifted || did.FoundBy != "role and name" {
+		t.Errorf("%+v", did)
+	}
+	p.is("log.textContent", "s2 ")
+
+	set(`<button id=a>Send</button><button id=b>Send</button>`)
+	m := p.fails(click, "There are 2 that are alike")
+	if m.Did || m.Missing {
+		t.Errorf("%+v", m)
+	}
+	set(`<button id=send>Place order</button>`)
+	if m = p.fails(byID, `There is button "Place order" instead`); !m.Missing || m.Did {
+		t.Errorf("%+v", m)
+	}
+	set(`<button id=send hidden>Send</button>`)
+	p.fails(click, "It is not there")
+	p.holds(human.Checkpoint{Is: "gone", Target: send})
+	p.lacks(human.Checkpoint{Is: "element", Target: send}, 0, "It is not there")
+	set(`<button id=send disabled>Send</button>`)
+	p.fails(click, "It is disabled")
+	set(`<button id=send>Send</button><div id=over style="position:fixed;inset:0" role=dialog aria-label=Wait></div>`)
+	p.fails(click, `It is covered by dialog "Wait"`)
+	p.is("log.textContent", "")
+
+	// What becomes ready is waited for.
+	set(``)
+	p.js(p.tab, top, `void setTimeout(() => { all.innerHTML = '<button id=send disabled>Send</button>'; setTimeout(() => { all.firstChild.disabled = false }, 100) }, 100)`, nil)
+	p.does(click)
+	p.is("log.textContent", "send ")
+
+	// What stands beside an element says which row is meant, also when that is the only one left.
+	set(`<table><tr><td>Anna<td><button data-n=1>Delete</button><tr><td>Bert<td><button data-n=2>Delete</button></table>`)
+	bert := p.target(top, "[data-n='2']")
+	if bert.Beside != "Bert" {
+		t.Fatalf("%+v", bert)
+	}
+	set(`<table><tr><td>Bert<td><button data-n=3>Delete</button><tr><td>Anna<td><button data-n=4>Delete</button></table>`)
+	p.does(human.ProcedureStep{Do: "click", Target: bert})
+	p.is("log.textContent", "3 ")
+	set(`<table><tr><td>Carl<td><button data-n=5>Delete</button></table>`)
+	p.fails(human.ProcedureStep{Do: "click", Target: bert}, `There is button "Delete" beside "Carl" instead`)
+	p.is("log.textContent", "")
+
+	// A path that now leads to another element is not followed.
+	set(`<button data-n=6>Edit</button>`)
+	path := &human.ProcedureTarget{Role: "button", Name: "Edit", Selectors: [][]string{{"#all > button:nth-child(1)"}}}
+	set(`<button data-n=7>Edit</button><button data-n=8>Edit</button>`)
+	p.fails(human.ProcedureStep{Do: "click", Target: path}, "There are 2 that are alike")
+	p.is("log.textContent", "")
+	if why := p.b.Interrupted(); why != "" {
+		t.Error(why)
+	}
+}
+
+func TestHandsInFramesAndShadowRoots(t *testing.T) {
+	inner := `<title>Inner</title><p style="height:600px">A frame</p><label>Code <input></label><button onclick="document.title = 'hit ' + document.querySelector('input').value">Hit</button>`
+	p, url := perform(t, map[string]string{
+		"/":      `<x-open></x-open><p style="height:900px">Far</p><iframe src="/inner" style="border:7px solid;padding:3px"></iframe><iframe src="http://other.test:PORT/inner"></iframe><script>` + `customElements.define('x-open', class extends HTMLElement { connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = '<label>Amount <input></label><button>Pay</button>'; this.shadowRoot.querySelector('button').onclick = () => { document.title = 'paid ' + this.shadowRoot.querySelector('input').value } } })</script>`,
+		"/inner": inner,
+	}, nil)
+	top := p.top(p.tab)
+	p.does(human.ProcedureStep{Do: "change", Target: p.target(top, "x-open >>> input"), Text: "12"})
+	p.does(human.ProcedureStep{Do: "click", Target: p.target(top, "x-open >>> button")})
+	p.is("document.title", "paid 12")
+	for i, ending := range []string{url + "/inner", "other.test:" + url[strings.LastIndex(url, ":")+1:] + "/inner"} {
+		in := p.frame(p.tab, ending)
+		p.does(human.ProcedureStep{Do: "change", Frame: []int{i}, Target: p.target(in, "input"), Text: "x", Key: "Tab"})
+		p.does(human.ProcedureStep{Do: "click", Frame: []int{i}, Target: p.target(in, "button")})
+		p.within(in, "document.title", "hit x")
+		p.holds(human.Checkpoint{Is: "text", Text: "A frame", Frame: []int{i}})
+	}
+	// What covers a frame covers what is in it.
+	p.js(p.tab, top, `void document.body.insertAdjacentHTML('beforeend', '<div style="position:fixed;inset:0">Over</div>')`, nil)
+	p.fails(human.ProcedureStep{Do: "click", Frame: []int{0}, Target: p.target(p.frame(p.tab, "/inner"), "button")}, "Its frame is covered")
+	p.fails(human.ProcedureStep{Do: "click", Frame: []int{4}, Target: &human.ProcedureTarget{Role: "button"}}, "It does not have it")
+	if why := p.b.Interrupted(); why != "" {
+		t.Error(why)
+	}
+}

@@ -1,0 +1,345 @@
+// How an element of a procedure is found again and made ready, and what is done to it that the mouse and the keyboard cannot do. It
+// runs in the recorder's own world, in the frames of a browser in which a procedure is run, and reads the layout when it is called.
+(function finds(script) {
+  'use strict';
+
+  const { secrets, names, elements, fields, take, intend } = script;
+  const { attr, tagOf, typeOf, has, above, shadowOf, textOf, rootOf, isEditable, labelsOf, roleOf, nameOf, selectorOf, getter } = names;
+  const { find, contains, identify, beside, clean, testIds } = elements;
+  const visible = Element.prototype.checkVisibility;
+  const rectOf = Element.prototype.getBoundingClientRect;
+  const matches = Element.prototype.matches;
+  const closest = Element.prototype.closest;
+  const valueOf = getter(HTMLInputElement, 'value');
+  const areaValue = getter(HTMLTextAreaElement, 'value');
+  const innerTextOf = getter(HTMLElement, 'innerText');
+  const setValue = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
+  const most = 200; // elements that a selector finds and that are looked at
+
+  const shown = (e) => {
+    if (!visible.call(e, { visibilityProperty: true })) return false;
+    const r = rectOf.call(e);
+    return r.width > 0 && r.height > 0;
+  };
+
+  /** The document and all open shadow roots in it. */
+  function roots() {
+    const all = [document];
+    for (let i = 0; i < all.length; i++) for (const e of find(all[i], '*')) if (shadowOf.call(e)) all.push(shadowOf.call(e));
+    return all;
+  }
+
+  const everywhere = (selector) => roots().flatMap((root) => [...find(root, selector)]);
+
+  // Selectors as @puppeteer/replay writes them.
+
+  function byAria(rest, target) {
+    const said = /^([^]*)\[role="(\w+)"\]$/.exec(rest);
+    if (!said) return candidates(target).filter((e) => nameOf(e, true) === rest);
+    const all = selectorOf(said[2]);
+    return all ? everywhere(all).filter((e) => roleOf(e) === said[2] && nameOf(e, true) === said[1]) : [];
+  }
+
+  /** The innermost elements that have a text. */
+  function byText(root, text) {
+    const out = [];
+    const into = (at) => {
+      let inner = false;
+      for (const c of at.children) {
+        if (/^(?:script|style|template|noscript|head)$/.test(tagOf.call(c)) || !textOf.call(c).includes(text)) continue;
+        inner = true;
+        into(c);
+      }
+      if (!inner && at instanceof Element) out.push(at);
+    };
+    into(root);
+    return out;
+  }
+
+  function select(root, selector, target) {
+    const [, way, rest] = /^(?:(aria|text|xpath|pierce|css)\/)?([^]*)$/.exec(selector);
+    if (way === 'aria') return byAria(rest, target);
+    if (way === 'text') return roots().filter((r) => textOf.call(r === document ? elements.top() : r).includes(rest)).flatMap((r) => byText(r, rest));
+    if (way === 'pierce') return everywhere(rest);
+    if (way !== 'xpath') return [...find(root, rest)];
+    const found = Document.prototype.evaluate.call(document, rest, root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+    return Array.from({ length: Math.min(found.snapshotLength, most) }, (_, i) => found.snapshotItem(i));
+  }
+
+  /** What a list of selectors finds, each in the shadow roots of what the one before it found. */
+  function resolve(list, target) {
+    try {
+      let at = [document];
+      for (const [i, selector] of list.entries()) at = at.flatMap((root) => select(i ? shadowOf.call(root) || root : root, selector, target));
+      return [...new Set(at)].filter((e) => e instanceof Element).slice(0, most);
+    } catch {
+      return []; // one that is written wrongly finds nothing
+    }
+  }
+
+  /** What kind of selector a list ends with. */
+  function kindOf(list) {
+    const last = list.at(-1);
+    if (last.startsWith('aria/')) return 'aria';
+    if (last.startsWith('text/') || (last.startsWith('xpath/') && last.includes('normalize-space'))) return 'text';
+    if (/^(?:pierce\/|css\/)?#[^\s>:]+$/.test(last)) return 'id';
+    const called = /^(?:pierce\/|css\/)?[\w-]*\[([\w-]+)=(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\w-]+)\]$/.exec(last);
+    return called ? (testIds.includes(called[1]) ? 'test id' : 'attribute') : 'path';
+  }
+
+  // Agreement. An element agrees with a target if the recorder would describe it so.
+
+  /**
+   * What stands beside it has to be the same where the target has it: it says which of several rows is meant, also when only one of them
+   * is left and describe would not say it any more. Of what something is dropped on, it is the heading of its part of the page.
+   */
+  function agrees(e, target) {
+    const is = identify(e);
+    if ((target.role && is.role !== target.role) || (target.name && is.name !== clean(target.name))) return false;
+    const wanted = target.beside && clean(target.beside);
+    return !wanted || secrets.mask(is.near()) === wanted || secrets.mask(beside(e, true)) === wanted;
+  }
+
+  /** All elements that may have the target's role. */
+  function candidates(target) {
+    const selector = target.role && elements.selectorOfShown(target.role);
+    return everywhere(selector || (target.tag && CSS.escape(target.tag.split('/')[0])) || '*');
+  }
+
+  /** Of elements that lie in each other the innermost: they are one thing for people. */
+  const innermost = (all) => all.filter((e) => !all.some((o) => o !== e && contains(e, o)));
+
+  /** An element in words; with what stands beside it where it has no name, or full is set. */
+  function words(e, full) {
+    const is = identify(e);
+    const near = is.name && !full ? '' : secrets.mask(is.near());
+    return is.role + (is.name ? ` "${is.name.slice(0, 80)}"` : '') + (near ? ` beside "${near}"` : '');
+  }
+
+  /**
+   * Finds the one element that agrees: {e, by, drifted}, else {many} or {near}, what was there instead. A path or a text finds another
+   * element once the page has changed, so an element that it finds has to be alone in agreeing; one with an id or an attribute of its own
+   * only among those that have it, too.
+   */
+  function locate(target, reached) {
+    let near = null;
+    let all = null;
+    const alike = () => (all ??= innermost(candidates(target).filter((e) => agrees(e, target) && reached(e))));
+    for (const [i, list] of (target.selectors || []).entries()) {
+      const by = kindOf(list);
+      const found = resolve(list, target).filter(reached);
+      const good = found.filter((e) => agrees(e, target));
+      if (!good.length && found.length) near ??= found[0];
+      if (good.length !== 1) continue;
+      const e = good[0];
+      const own = by === 'id' || by === 'test id' || by === 'attribute';
+      if (own || (alike().length === 1 && (alike()[0] === e || contains(e, alike()[0])))) return { e, by, drifted: i > 0 };
+    }
+    if (alike().length === 1) return { e: alike()[0], by: 'role and name', drifted: (target.selectors || []).length > 0 };
+    if (alike().length > 1) return { many: alike().length };
+    if (!near && target.name && target.beside) near = candidates(target).find((e) => agrees(e, { ...target, beside: '' }) && reached(e));
+    return { near: near ? words(near, true) : '' };
+  }
+
+  // Making ready.
+
+  let found = null; // the element that is acted on
+
+  const frame = () =>
+    new Promise((done) => {
+      requestAnimationFrame(done);
+      setTimeout(done, 100); // a window that is not drawn has no frames
+    });
+
+  /** The topmost element at a point, through open shadow roots. */
+  function topmost(x, y) {
+    let hit = Document.prototype.elementFromPoint.call(document, x, y);
+    for (let root = hit && shadowOf.call(hit); root; root = shadowOf.call(hit)) {
+      const inner = root.elementFromPoint(x, y);
+      if (!inner || inner === hit) break;
+      hit = inner;
+    }
+    return hit;
+  }
+
+  /** Whether what is at a point belongs to an element: it lies in it, or in its label. */
+  function belongs(hit, e) {
+    for (let at = hit; at; at = above(at)) if (at === e || (tagOf.call(at) === 'label' && at.control === e)) return true;
+    return false;
+  }
+
+  const disabled = (e) => matches.call(e, ':disabled') || closest.call(e, '[aria-disabled=true]') !== null;
+  const isOn = (e) => (e instanceof HTMLInputElement ? e.checked : attr(e, 'aria-checked') === 'true');
+  const flatten = (text) => text.replace(/\s+/g, ' ').trim();
+
+  /** Scrolls an element into sight, and says where it then stands. Further tries put it elsewhere, from under what covers it. */
+  function reveal(e, tries) {
+    if (tries % 4 === 0) e.scrollIntoViewIfNeeded();
+    else e.scrollIntoView({ block: ['', 'center', 'end', 'start'][tries % 4], inline: 'nearest', behavior: 'instant' });
+  }
+
+  const box = (e) => [...e.getClientRects()].find((r) => r.width > 0 && r.height > 0) || rectOf.call(e);
+  const differs = (a, b) => a.x !== b.x || a.y !== b.y || a.width !== b.width || a.height !== b.height;
+
+  /**
+   * Finds an element and makes it ready: {words, by, drifted, x, y}; or wait says what is missing. how says what it is made ready for:
+   * point: the pointer; on: to be checked; write: text; options: these; file; site: text that belongs to this origin alone.
+   */
+  async function ready(target, how) {
+    found = null;
+    const label = (e) => labelsOf(e).find(shown);
+    const reached = (e) => how.file || shown(e) || (how.on !== undefined && has.call(e, 'type') && label(e) !== undefined);
+    const { e, by, drifted, many, near } = locate(target, reached);
+    if (!e) return many ? { wait: 'many', many } : { wait: 'missing', near };
+    const is = { words: words(e), by, drifted };
+    const wait = (why, more) => ({ ...is, wait: why, ...more });
+    if (how.site && [location.origin, origin, ...location.ancestorOrigins].some((o) => o !== how.site)) return wait('site', { near: [location.origin, ...location.ancestorOrigins].find((o) => o !== how.site) || origin });
+    if ((how.point || how.write || how.options || how.file) && !how.hover && disabled(e)) return wait('disabled');
+    if (how.file && !(e instanceof HTMLInputElement && typeOf.call(e) === 'file')) return wait('file');
+    if (how.write && !(fields.kind(e) === 'text' || fields.kind(e) === 'pick')) return wait('text');
+    if (how.write && (e.readOnly || attr(e, 'aria-readonly') === 'true')) return wait('readonly');
+    if (how.options) {
+      if (!(e instanceof HTMLSelectElement)) return wait('options');
+      const labels = [...e.options].filter((o) => !o.disabled).map((o) => flatten(o.label));
+      const lacks = how.options.find((o) => !labels.includes(flatten(o)));
+      if (lacks !== undefined) return wait('option', { near: secrets.mask(labels.slice(0, 20).join(', ')) });
+    }
+    found = e;
+    if (how.on !== undefined && isOn(e) === how.on) return { ...is, done: true };
+    if (!how.point) return is;
+    if (document.hidden) return wait('hidden');
+    const at = shown(e) ? e : label(e);
+    if (!how.still) reveal(at, how.tries);
+    const before = box(at);
+    await frame();
+    const r = box(at);
+    if (differs(before, r)) return wait('moves');
+    const share = (part, from, size, within) => (part != null ? from + Math.min(Math.max(part, 0), 0.999) * size : (Math.max(from, 0) + Math.min(from + size, within)) / 2);
+    const whole = how.x != null ? rectOf.call(at) : r;
+    const x = share(how.x, whole.x, whole.width, innerWidth);
+    const y = share(how.y, whole.y, whole.height, innerHeight);
+    const hit = topmost(x, y);
+    if (!hit) return wait('outside');
+    if (!belongs(hit, e) && !belongs(hit, at)) return wait('covered', { near: words(hit) });
+    expected = { x, y };
+    return { ...is, x, y };
+  }
+
+  // What is done by script.
+
+  const text = (e) => (e instanceof HTMLInputElement ? valueOf.call(e) : e instanceof HTMLTextAreaElement ? areaValue.call(e) : e instanceof HTMLSelectElement ? [...e.selectedOptions].map((o) => flatten(o.label)).join(', ') : textOf.call(e));
+
+  /** Has the recorder hear what a script sets: its events are no person's. */
+  const heard = (e) => fields.input({ timeStamp: performance.now() }, e);
+
+  function changed(e) {
+    for (const type of ['input', 'change']) e.dispatchEvent(new Event(type, { bubbles: true, composed: type === 'input' }));
+    heard(e);
+  }
+
+  function focus(e) {
+    e.focus({ preventScroll: true });
+    const root = rootOf.call(e);
+    const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
+    return active === e || (active && contains(active, e)) || false;
+  }
+
+  /**
+   * Puts a text in the place of what stands in the field that was found, and says what went wrong: site, focus, empty. The origin is
+   * looked at in the same task in which the text is written, so that no other page can take the place of this one between.
+   */
+  function write(value, site) {
+    const e = found;
+    if (!e || !e.isConnected) return 'focus';
+    if (fields.kind(e) === 'pick') {
+      setValue.call(e, value);
+      changed(e);
+      return valueOf.call(e) || !value ? '' : 'empty';
+    }
+    const holds = () => !site || [location.origin, origin, ...location.ancestorOrigins].every((o) => o === site);
+    if (!holds()) return 'site';
+    if (site) {
+      secrets.were.add(e);
+      secrets.remember(e, value);
+    }
+    if (!focus(e)) return 'focus';
+    if (isEditable(e)) getSelection().selectAllChildren(e);
+    else e.select();
+    if (!holds() || found !== e) return 'site';
+    if (value) document.execCommand('insertText', false, value);
+    else if (text(e)) document.execCommand('delete');
+    return value.trim() ? written() : '';
+  }
+
+  /** Says empty where a text was written and nothing stands in the field. What it stands in may look another way. */
+  const written = () => (found.isConnected && !text(found).trim() ? 'empty' : '');
+
+  function choose(labels) {
+    const wanted = labels.map(flatten);
+    found.focus({ preventScroll: true });
+    for (const o of found.options) o.selected = wanted.includes(flatten(o.label));
+    changed(found);
+  }
+
+  function scroll(x, y, page) {
+    intend({ timeStamp: performance.now() }, null);
+    (page ? window : found).scrollTo({ left: x, top: y, behavior: 'instant' });
+  }
+
+  const players = {
+    play: (m) => void m.play(), pause: (m) => m.pause(), mute: (m) => (m.muted = true), unmute: (m) => (m.muted = false),
+    seek: (m, n) => (m.currentTime = n), volume: (m, n) => (m.volume = Math.min(Math.max(n, 0), 100) / 100), speed: (m, n) => (m.playbackRate = n),
+    fullscreen: (m) => void m.requestFullscreen(), window: () => void document.exitFullscreen(),
+  };
+  const play = (what, n) => found instanceof HTMLMediaElement && Object.hasOwn(players, what) && (players[what](found, Number(n) || 0), true);
+
+  // What a checkpoint asks.
+
+  function stands(target, value) {
+    const is = locate(target, shown);
+    if (!is.e) return is;
+    if (value === undefined) return { there: words(is.e) };
+    const e = is.e;
+    const now = fields.kind(e) === 'toggle' || has.call(e, 'aria-checked') ? (isOn(e) ? 'checked' : 'unchecked') : text(e);
+    return { there: words(e), same: flatten(now) === flatten(value), value: secrets.why(e) ? '' : secrets.mask(flatten(now)).slice(0, 200) };
+  }
+
+  /** Whether a text can be seen in the frame, in whatever case its style shows it. */
+  function says(value) {
+    const wanted = flatten(value).toLowerCase();
+    const texts = roots().map((r) => (r === document ? [elements.body()] : [...r.children]).filter((e) => e instanceof HTMLElement && tagOf.call(e) !== 'style').map((e) => innerTextOf.call(e)).join(' '));
+    return texts.some((t) => flatten(t).toLowerCase().includes(wanted));
+  }
+
+  // What a person does meanwhile. What Deskbell does comes here, too: who asks knows where that was.
+
+  let last = null;
+  let expected = null;
+  const size = () => `${outerWidth} ${outerHeight}`;
+  let was = size();
+  const tell = (event, how) => {
+    const ours = expected && Math.abs(event.clientX - expected.x) < 2 && Math.abs(event.clientY - expected.y) < 2;
+    globalThis.deskbellShown(`hand ${JSON.stringify({ how, x: event.screenX || 0, y: event.screenY || 0, key: event.key || '', ours: Boolean(ours), at: Date.now() - performance.now() + event.timeStamp })}`);
+  };
+  const hear = {
+    pointermove(event) {
+      if (last && Math.abs(last.x - event.screenX) <= 2 && Math.abs(last.y - event.screenY) <= 2) return; // the page moved under it
+      last = { x: event.screenX, y: event.screenY };
+      tell(event, 'move');
+    },
+    pointerdown: (event) => tell(event, 'press'),
+    wheel: (event) => tell(event, 'wheel'),
+    keydown: (event) => tell(event, 'key'),
+    resize(event) {
+      if (window !== top || was === size()) return;
+      was = size();
+      tell(event, 'size');
+    },
+  };
+  let drag = null;
+  addEventListener('pointerdown', () => (drag = null), { capture: true });
+  addEventListener('dragstart', (event) => (drag = event), { capture: true });
+  for (const type of Object.keys(hear)) addEventListener(type, (event) => event.isTrusted && hear[type](event), { capture: true, passive: true });
+
+  return { ready, write, written, lifted: () => drag !== null && !drag.defaultPrevented, choose, scroll, play, stands, says, focus: () => focus(found), element: () => found, take: (kind) => take(kind, found) };
+})
