@@ -59,6 +59,16 @@ var _ record.Hands = (*Browser)(nil)
 // Now implements record.Hands.
 func (b *Browser) Now() int64 { return b.now() }
 
+// Address implements record.Hands.
+func (b *Browser) Address() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shown == nil {
+		return ""
+	}
+	return b.shown.main.url
+}
+
 // Interrupted implements record.Hands.
 func (b *Browser) Interrupted() string {
 	b.hands.mu.Lock()

@@ -27,9 +27,8 @@ type TaughtRow struct {
 	Why   human.Sentence `json:"why,omitzero"`
 }
 
-func Lint(human.Procedure) []LintFinding                            { return nil }
-func RiskOf(human.Procedure) human.Risk                             { return human.LowRisk }
-
+func Lint(human.Procedure) []LintFinding { return nil }
+func RiskOf(human.Procedure) human.Risk  { return human.LowRisk }
 
 func DoesOf(human.Procedure) []string { return []string{"reads"} }
 

@@ -29,9 +29,10 @@ type study struct {
 
 // newStudy starts a server whose browser is Chromium with a debugging port beside the recorder's own
 // connection, headless unless visible.
-func newStudy(t *testing.T, visible bool) *study {
+func newStudy(t *testing.T, visible bool, env ...string) *study {
 	t.Helper()
 	d := newFixture(t, desktoptest.Options{})
+	d.Env = append(d.Env, env...)
 	s := &study{hidden: !visible, site: startSite(t), folder: filepath.Join(d.Home, "browser")}
 	if err := os.MkdirAll(filepath.Join(s.folder, "downloads"), 0o700); err != nil {
 		t.Fatal(err)
@@ -137,7 +138,7 @@ func TestBrowserCases(t *testing.T) {
 	var all []*study
 	idle := make(chan *study, 2)
 	for range cap(idle) {
-		s := newStudy(t, false)
+		s := newStudy(t, false, secretVariables()...)
 		all = append(all, s)
 		idle <- s
 	}
@@ -164,6 +165,9 @@ func TestBrowserCases(t *testing.T) {
 					t.Errorf("the pages said\n\t%s\nand not\n\t%s", strings.Join(said, "\n\t"), strings.Join(c.says, "\n\t"))
 				}
 				played[i] = s.playable(t, c, rec.ID, state, p.uploaded)
+				if why := s.runs(t, c, rec.ID, state, p.uploaded); why != "" {
+					t.Errorf("as a procedure: %s", why)
+				}
 			})
 		}
 	})
