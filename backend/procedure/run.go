@@ -694,17 +694,36 @@ func (one *run) answer(ctx context.Context, rec human.Recording) human.Answer {
 		one.s.d.Log.Warn("the evidence of a run cannot be read", "operation_id", r.Operation, "err", err)
 	}
 	for _, x := range list {
-		if x.Pick == nil || x.Type != human.Extract || a.Fields[x.Pick.Field] == "" {
+		field, value := "", ""
+		switch {
+		case x.Type == human.Extract && x.Pick != nil && a.Fields[x.Pick.Field] != "":
+			field, value = x.Pick.Field, x.Pick.Text
+		case x.Type == human.Download && len(x.Transfers) > 0:
+			field, value = one.fileOutput(a.Fields), x.Transfers[0].Name
+			a.Fields[field] = value
+		}
+		if field == "" {
+			delete(a.Fields, "")
 			continue
 		}
-		source := human.FieldSource{Recording: rec.ID, Action: x.ID, Picked: x.Pick.Text, At: rec.StartedAt.Add(time.Duration(x.At)), Picture: x.After}
+		source := human.FieldSource{Recording: rec.ID, Action: x.ID, Picked: value, At: rec.StartedAt.Add(time.Duration(x.At)), Picture: x.After}
 		if x.Page != nil {
 			source.URL = x.Page.URL
 		}
 		if x.Element != nil && len(x.Element.Selectors) > 0 {
 			source.Selector = strings.Join(x.Element.Selectors[0], " >> ")
 		}
-		a.FieldSources[x.Pick.Field] = source
+		a.FieldSources[field] = source
 	}
 	return a
+}
+
+// fileOutput is the first output for a file that has none yet; "" where all have one.
+func (one *run) fileOutput(fields map[string]string) string {
+	for _, o := range one.p.Outputs {
+		if o.Type == "file" && fields[o.Name] == "" {
+			return o.Name
+		}
+	}
+	return ""
 }

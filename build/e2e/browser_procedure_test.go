@@ -95,7 +95,13 @@ func (s *study) runs(t *testing.T, c browserCase, rec human.RecordingID, state s
 		t.Fatal(err)
 	}
 	d := dial(t, strings.TrimSpace(string(profile)))
-	got, err := settled(d, state)
+	got := ""
+	for range 20 {
+		if got, err = d.state(false); err == nil && got == state {
+			break
+		}
+		<-time.After(200 * time.Millisecond)
+	}
 	if err != nil {
 		return err.Error()
 	}

@@ -16,9 +16,16 @@ const maxSelectors = 6
 // no parameters: texts stand in it as they were typed. Secret texts have names, no values.
 func Procedure(in Input, recording human.RecordingID) human.Procedure {
 	c := &compiler{plan: newPlan(in), recording: recording, said: map[string][]human.Action{}, secrets: map[string]string{}}
+	did := ""
 	for _, a := range in.Actions {
-		if a.Type == human.PageSaid && !a.Cut {
-			c.said[a.CausedBy] = append(c.said[a.CausedBy], a)
+		switch {
+		case a.Cut:
+		case a.Type == human.PageSaid:
+			if a.CausedBy == did { // else something else was done since, which it may come of
+				c.said[did] = append(c.said[did], a)
+			}
+		case !isEffect(a.Type) || a.Type == human.Upload || a.Type == human.Navigate && a.CausedBy == "":
+			did = a.ID
 		}
 	}
 	for i, m := range c.moves {
@@ -296,6 +303,9 @@ func (c *compiler) ready(m *move) {
 	m.tab.went = true
 	if m.Page == nil || !goable(m.Page.URL) {
 		return
+	}
+	if m.Type != human.Navigate {
+		m.tab.push(m.Page.URL)
 	}
 	s := human.ProcedureStep{
 		Do: "navigate", Title: human.Sayf("Open %s", site(m.Page.URL)).Text, Page: pageName(m.tab), URL: escape(m.Page.URL),

@@ -1,0 +1,107 @@
+package flow_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record/flow"
+)
+
+// outline is a procedure in lines.
+func outline(p human.Procedure) (lines []string) {
+	for _, s := range p.Steps {
+		line := []string{s.Do}
+		if s.Page != "" {
+			line = append(line, "in "+s.Page)
+		}
+		if s.Target != nil {
+			line = append(line, fmt.Sprintf("%s %q", s.Target.Role, s.Target.Name))
+		}
+		for _, text := range []string{s.URL, s.Text, strings.Join(s.Options, "+"), s.Key, strings.Join(s.Files, "+")} {
+			if text != "" {
+				line = append(line, text)
+			}
+		}
+		if s.Secret != "" {
+			line = append(line, "secret "+s.Secret)
+		}
+		if s.Output != "" {
+			line = append(line, "gives "+s.Output)
+		}
+		if s.Writes {
+			line = append(line, "writes")
+		}
+		for _, d := range s.Dialogs {
+			line = append(line, fmt.Sprintf("%s %q %t %s", d.Kind, d.Message, d.Accept, d.Input))
+		}
+		for _, c := range s.Then {
+			line = append(line, strings.TrimSpace(fmt.Sprintf("-> %s %s %s", c.Is, c.Page, cmp.Or(c.Text))))
+		}
+		lines = append(lines, strings.Join(line, " "))
+	}
+	return lines
+}
+
+// TestProcedure is what the steps of a procedure are, with what came of them.
+func TestProcedure(t *testing.T) {
+	var r tape
+	r.add(human.Action{Type: human.OpenPage, Page: at("/")})
+	r.add(human.Action{Type: human.Navigate, Page: at("/orders"), Navigation: &human.Navigation{Kind: "address", Status: 200}})
+	name := tagged(element("textbox", "Name"), "input/text")
+	r.add(human.Action{Type: human.Click, Page: at("/orders"), Element: name})
+	r.add(human.Action{Type: human.Typing, Page: at("/orders"), Element: name, Text: "Ann {Lee}", Value: "Ann {Lee}", Count: 9})
+	secret := tagged(element("textbox", "PIN of the card"), "input/password")
+	secret.Secret = true
+	for range 2 {
+		r.add(human.Action{Type: human.Typing, Page: at("/orders"), Element: secret, Hidden: "password", SecretID: 1, Count: 4, Key: "Tab"})
+	}
+	r.add(human.Action{Type: human.Choose, Page: at("/orders"), Element: tagged(element("combobox", "Size"), "select"), Values: []string{"Large"}})
+	r.add(human.Action{Type: human.Check, Page: at("/orders"), Element: tagged(element("checkbox", "Gift"), "input/checkbox"), Values: []string{"unchecked"}})
+	order := r.add(human.Action{Type: human.Click, Page: at("/orders"), Element: element("button", "Order"), Answers: []human.WebAnswer{{Method: "POST", Status: 201}}})
+	r.add(human.Action{Type: human.DialogEnded, Page: at("/orders"), CausedBy: order, Dialog: &human.Dialog{Kind: "confirm", Message: "Sure?", Accepted: true}})
+	r.add(human.Action{Type: human.PageSaid, Page: at("/orders"), CausedBy: order, Dialog: &human.Dialog{Kind: "message", Message: "Thank you"}})
+	r.add(human.Action{Type: human.PageSaid, Page: at("/orders"), CausedBy: order, Dialog: &human.Dialog{Kind: "message", Message: "Order 20881 was placed"}})
+	r.add(human.Action{Type: human.Navigate, Page: at("/orders/0b1c2d3e4f5a6b7c8d"), CausedBy: order, Navigation: &human.Navigation{Kind: "script", Status: 200}})
+	link := r.add(human.Action{Type: human.Click, Page: at("/orders/0b1c2d3e4f5a6b7c8d"), Element: element("link", "Invoice")})
+	r.add(human.Action{Type: human.OpenPage, Page: popup("/invoice"), CausedBy: link})
+	file := r.add(human.Action{Type: human.Click, Page: popup("/invoice"), Element: element("button", "PDF")})
+	r.add(human.Action{Type: human.Download, Page: popup("/invoice"), CausedBy: file, Transfers: []human.Transfer{{Name: "R-1.pdf"}}})
+	r.add(human.Action{Type: human.Extract, Page: popup("/invoice"), Element: element("cell", "9.90"), Pick: &human.Pick{Field: "total", Take: "element", Text: "9.90"}})
+	back := r.add(human.Action{Type: human.Navigate, Page: at("/orders"), Navigation: &human.Navigation{Kind: "back_forward"}})
+	r.add(human.Action{Type: human.PageSaid, Page: at("/orders"), CausedBy: file, Dialog: &human.Dialog{Kind: "message", Message: "of the page that came back"}})
+	r.add(human.Action{Type: human.Upload, Page: at("/orders"), Element: element("button", "Documents"), Transfers: []human.Transfer{{Name: "letter.txt"}}})
+	r.add(human.Action{Type: human.Click, Page: at("/orders"), Element: element("button", "Removed"), Cut: true})
+
+	p := flow.Procedure(flow.Input{Title: "Order", Actions: r.list}, "rec_1")
+	want := []string{
+		"navigate " + host + "/ -> address  " + host + "/",
+		"navigate " + host + "/orders -> address  " + host + "/orders",
+		`change textbox "Name" Ann {{Lee}} -> value  Ann {{Lee}}`,
+		`change textbox "PIN of the card" Tab secret pin-of-the-card`,
+		`change textbox "PIN of the card" Tab secret pin-of-the-card`,
+		`selectOption combobox "Size" Large -> value  Large`,
+		`check checkbox "Gift" unchecked -> value  unchecked`,
+		`click button "Order" writes confirm "Sure?" true  -> address  ` + host + `/orders/* -> text  Thank you`,
+		`click link "Invoice" -> opened t2`,
+		`click in t2 button "PDF" gives file -> download  R-1.pdf`,
+		`pick in t2 cell "9.90" gives total`,
+		`back -> address  ` + host + `/orders`,
+		`setInputFiles button "Documents" letter.txt`,
+	}
+	if got := outline(p); !slices.Equal(got, want) {
+		t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+	if len(p.Secrets) != 1 || p.Secrets[0] != (human.ProcedureSecret{Name: "pin-of-the-card", Site: host}) {
+		t.Errorf("secrets %+v", p.Secrets)
+	}
+	if got := p.Steps[11].From; len(got) != 1 || got[0] != (human.ProcedureSource{Recording: "rec_1", Action: back}) {
+		t.Errorf("going back came from %+v", got)
+	}
+	if len(p.Outputs) != 2 || p.Outputs[0].Type != "file" || p.Outputs[1].Name != "total" {
+		t.Errorf("outputs %+v", p.Outputs)
+	}
+}
