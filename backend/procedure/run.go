@@ -700,11 +700,12 @@ func (one *run) answer(ctx context.Context, rec human.Recording) human.Answer {
 			field, value = x.Pick.Field, x.Pick.Text
 		case x.Type == human.Download && len(x.Transfers) > 0:
 			field, value = one.fileOutput(a.Fields), x.Transfers[0].Name
-			a.Fields[field] = value
 		}
 		if field == "" {
-			delete(a.Fields, "")
 			continue
+		}
+		if x.Type == human.Download {
+			a.Fields[field] = value
 		}
 		source := human.FieldSource{Recording: rec.ID, Action: x.ID, Picked: value, At: rec.StartedAt.Add(time.Duration(x.At)), Picture: x.After}
 		if x.Page != nil {
