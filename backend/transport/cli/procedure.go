@@ -142,8 +142,8 @@ func (s *shell) procedureLintCommand() *cobra.Command {
 	policy := ""
 	c := &cobra.Command{
 		Use: "lint FILE", Short: "Say what a procedure's file does not cover", Args: cobra.ExactArgs(1),
-		Long: "Say what a procedure's file does not cover, and whether a policy refuses to run it. It needs no server. The exit code is 1\n" +
-			"where there is an error, or the policy refuses it.",
+		Long: "Say what a procedure's file does not cover, and whether a policy does not let it run. It needs no server. The exit code is 1\n" +
+			"where there is an error, or the policy does not let it run.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := os.ReadFile(args[0])
 			if err != nil {
