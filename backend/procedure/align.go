@@ -47,6 +47,7 @@ func merge(taught []human.Procedure) *merger {
 	for range 2 {
 		m.columns = align(drafts, m.values)
 		m.values = nil
+		lastCounts(m.columns, drafts)
 		m.classify(drafts)
 		m.columns = reordered(m.columns)
 		m.classify(drafts)
@@ -61,6 +62,7 @@ type shown struct {
 	draft, at     int
 	before, after string // the page's addresses
 	detour        int    // 1 and more: it belongs to that part, which changed nothing and came back to the same page
+	back          bool   // by going back, or closing a tab
 }
 
 // A column is a step as each recording has it; nil where one has not.
@@ -137,23 +139,30 @@ func corrected(draft int, steps []human.ProcedureStep) (kept []*shown, again []*
 // longestDetour is how many steps a detour has at most.
 const longestDetour = 10
 
-// markDetours finds the parts in which nothing was done but to look at other pages, and which ended where they began, the shortest
-// before those around them.
+// markDetours finds the parts in which nothing was done but to look at other pages, and which ended where they began: those that went
+// back first, and the shortest before those around them.
 func markDetours(steps []*shown) {
 	n := 0
-	for length := 2; length <= min(len(steps), longestDetour); length++ {
-		for i := range len(steps) - length + 1 {
-			if part := steps[i : i+length]; returns(part) && (i+length == len(steps) || steps[i+length].Page == part[0].Page) {
+	for _, back := range []bool{true, false} {
+		for length := 2; length <= min(len(steps), longestDetour); length++ {
+			for i := range len(steps) - length + 1 {
+				part := steps[i : i+length]
+				if !leaves(part[0].Do) || leaves(part[length-1].Do) == back || !returns(part) || i+length < len(steps) && steps[i+length].Page != part[0].Page {
+					continue
+				}
 				n++
 				for _, s := range part {
 					if s.detour == 0 {
-						s.detour = n
+						s.detour, s.back = n, back
 					}
 				}
 			}
 		}
 	}
 }
+
+// leaves says whether a step leads away from the page, and not back.
+func leaves(do string) bool { return do != "back" && do != "forward" && do != "close" }
 
 // returns says whether steps only look at other pages, or other tabs, and end where they begin.
 func returns(steps []*shown) bool {
@@ -190,7 +199,7 @@ func quiet(s human.ProcedureStep) bool {
 const (
 	costGap       = 100
 	costGapLook   = 20  // scroll, hover: they change nothing
-	costGapDetour = 40  // each step of a part that came back to the same page
+	costGapDetour = 40  // each step of a part that went back to the same page
 	costGapWrite  = 160 // a step that writes, or gives an output, is seldom an accident
 	costText      = 10  // other text in the same field
 	costName      = 90  // another name of a link, row or cell
@@ -208,7 +217,7 @@ func gap(s *shown) int {
 	switch {
 	case looks(s.ProcedureStep):
 		return costGapLook
-	case s.detour > 0:
+	case s.back:
 		return costGapDetour
 	case s.Writes || s.Do == "pick":
 		return costGapWrite

@@ -21,12 +21,7 @@ type merger struct {
 
 // classify says which columns are left out.
 func (m *merger) classify(drafts [][]*shown) {
-	at := map[*shown]int{}
-	for i, c := range m.columns {
-		for _, k := range c.who() {
-			at[c.of[k]] = i
-		}
-	}
+	at := places(m.columns)
 	for i := range m.columns {
 		c := &m.columns[i]
 		for _, k := range c.who() {
@@ -40,8 +35,9 @@ func (m *merger) classify(drafts [][]*shown) {
 // leftOut says why a step is no part of the work; nil where it may be. at are the columns of steps.
 func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sentence {
 	all, why := m.columns[at[s]].all(), human.Sentence{}
+	once, sent := again(s, draft)
 	switch {
-	case m.doneAgain(s, draft, at, all):
+	case once != nil && m.columns[at[once]].all() && (!all || once.Writes || sent): // in all, only what was written the second time
 		why = human.Sayf("it was done once more right afterwards")
 	case all:
 		return nil
@@ -55,28 +51,57 @@ func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sen
 	return &why
 }
 
-// doneAgain says whether a step filled a field wrong, or sent that in vain, and was done once more on the same page before anything was
-// written. What all recordings have is taken for that only where it was written the second time.
-func (m *merger) doneAgain(s *shown, draft []*shown, at map[*shown]int, all bool) bool {
+// again is the step that does once more on the same page what s did, before anything was written: s filled a field wrong, or sent that
+// in vain. sent says that between them something was sent in vain. nil where there is none.
+func again(s *shown, draft []*shown) (once *shown, sent bool) {
 	form := func(s *shown) bool { return fills(s.ProcedureStep) || s.Do == "click" || s.Do == "press" }
+	filled := fills(s.ProcedureStep)
 	if s.Writes || !form(s) {
-		return false
+		return nil, false
 	}
-	filled, sent := fills(s.ProcedureStep), false
 	for _, o := range draft[slices.Index(draft, s)+1:] {
 		if o.before != s.before || o.Page != s.Page {
-			return false
+			break
 		}
-		if field(o.ProcedureStep) == field(s.ProcedureStep) && filled && m.columns[at[o]].all() {
-			return !all || o.Writes || sent
+		if filled && field(o.ProcedureStep) == field(s.ProcedureStep) {
+			return o, sent
 		}
 		if o.Writes || !form(o) && !looks(o.ProcedureStep) {
-			return false
+			break
+		}
+		if !fills(o.ProcedureStep) {
+			next, _ := again(o, draft)
+			sent = sent || next != nil && next.Writes
 		}
 		filled = filled || fills(o.ProcedureStep)
-		sent = sent || o.Do != "change" && m.doneAgain(o, draft, at, true)
 	}
-	return false
+	return nil, false
+}
+
+// lastCounts puts what was done once more into the columns of what it corrects, where the others' steps are.
+func lastCounts(columns []column, drafts [][]*shown) {
+	at := places(columns)
+	for i := range columns {
+		for _, k := range columns[i].who() {
+			o, _ := again(columns[i].of[k], drafts[k])
+			if o == nil || len(columns[i].who()) < 2 || len(columns[at[o]].who()) > 1 {
+				continue
+			}
+			columns[i].of[k], columns[at[o]].of[k] = o, columns[i].of[k]
+			at = places(columns)
+		}
+	}
+}
+
+// places are the columns of steps.
+func places(columns []column) map[*shown]int {
+	at := map[*shown]int{}
+	for i, c := range columns {
+		for _, k := range c.who() {
+			at[c.of[k]] = i
+		}
+	}
+	return at
 }
 
 // findValues makes parameters of what differs: of what was typed and chosen first, the shortest before those that may hold it; then of
