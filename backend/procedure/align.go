@@ -47,9 +47,9 @@ func merge(taught []human.Procedure) *merger {
 	for range 2 {
 		m.columns = align(drafts, m.values)
 		m.values = nil
-		lastCounts(m.columns, drafts)
 		m.classify(drafts)
 		m.columns = reordered(m.columns)
+		lastCounts(m.columns, drafts)
 		m.classify(drafts)
 		m.findValues()
 	}

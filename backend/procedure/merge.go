@@ -39,16 +39,20 @@ func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sen
 	switch {
 	case once != nil && m.columns[at[once]].all() && (!all || once.Writes || sent): // in all, only what was written the second time
 		why = human.Sayf("it was done once more right afterwards")
-	case all:
-		return nil
-	case looks(s.ProcedureStep):
-		why = human.Sayf("it only looked at something")
-	case s.detour > 0 && !slices.ContainsFunc(draft, func(o *shown) bool { return o.detour == s.detour && m.columns[at[o]].all() }):
+	case broken(s, draft, m.columns, at):
 		why = human.Sayf("it changed nothing and came back to the same page")
+	case !all && looks(s.ProcedureStep):
+		why = human.Sayf("it only looked at something")
 	default:
 		return nil
 	}
 	return &why
+}
+
+// broken says whether a step belongs to a part that changed nothing and that not all recordings began.
+func broken(s *shown, draft []*shown, columns []column, at map[*shown]int) bool {
+	first := slices.IndexFunc(draft, func(o *shown) bool { return o.detour == s.detour })
+	return s.detour > 0 && !columns[at[draft[first]]].all()
 }
 
 // again is the step that does once more on the same page what s did, before anything was written: s filled a field wrong, or sent that
@@ -84,7 +88,7 @@ func lastCounts(columns []column, drafts [][]*shown) {
 	for i := range columns {
 		for _, k := range columns[i].who() {
 			o, _ := again(columns[i].of[k], drafts[k])
-			if o == nil || len(columns[i].who()) < 2 || len(columns[at[o]].who()) > 1 {
+			if o == nil || len(columns[i].who()) <= len(columns[at[o]].who()) {
 				continue
 			}
 			columns[i].of[k], columns[at[o]].of[k] = o, columns[i].of[k]

@@ -65,13 +65,9 @@ func (vs heldValues) explain(who []int, held []string) (text string, ok bool) {
 	walk = func(at []int) ([]part, bool) {
 		start := at[0]
 		for at = slices.Clone(at); ; {
-			key := fmt.Sprint(at)
-			if failed[key] {
-				return nil, false
-			}
 			literal := part{text: held[0][start:at[0]]}
 			for _, v := range byLength {
-				if to, fits := v.follows(who, held, at); fits {
+				if to, fits := v.follows(who, held, at); fits && !failed[fmt.Sprint(to)] {
 					if rest, ok := walk(to); ok {
 						return append([]part{literal, {name: v.Name}}, rest...), true
 					}
