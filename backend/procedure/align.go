@@ -295,6 +295,7 @@ func unlike(a, b *shown, known heldValues) int {
 		return never
 	}
 	who := []int{a.draft, b.draft}
+	far := apart(who, a.after, b.after, known)
 	cost := costBefore * apart(who, a.before, b.before, known) / 100
 	if a.Writes != b.Writes {
 		cost += costRole
@@ -312,13 +313,11 @@ func unlike(a, b *shown, known heldValues) int {
 		return cost
 	case a.Target != nil && b.Target != nil:
 		cost += unlikeTargets(who, a.Target, b.Target, known)
-	}
-	if far := apart(who, a.after, b.after, known); far > 0 {
-		cost += costAfter * far / 100
-		if far == 100 && a.detour > 0 && b.detour > 0 { // two who looked at different things
-			return never
+		if tabs := a.after == a.before && b.after == b.before; a.back && b.back && (tabs || far == 100) && cost >= costName/3 {
+			return never // two who looked at different things
 		}
 	}
+	cost += costAfter * far / 100
 	return cost
 }
 
