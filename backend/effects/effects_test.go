@@ -223,6 +223,7 @@ func TestMail(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "deep", "a.eml"), nested+"\r\nthe bottom")
 	counts(t, human.ProcedureEffect{Is: "mail", Path: filepath.Join(dir, "deep"), Has: []string{"deep"}}, 1)
+	counts(t, human.ProcedureEffect{Is: "mail", Path: filepath.Join(dir, "deep"), Has: []string{"the bottom"}}, 0) // parts within parts have an end
 }
 
 func TestWhatIsNotLookedAtHere(t *testing.T) {
