@@ -262,10 +262,10 @@ func (l *linter) parameter(q human.ProcedureParameter) {
 	}
 }
 
-// Refused says why a policy does not let a procedure run; nil where it does. permissive: no errors. standard, which is also that of a
+// Blocked says why a policy does not let a procedure run; nil where it does. permissive: no errors. standard, which is also that of a
 // policy without a name: also, what sends, pays or deletes has an effect. strict: also, it has an effect for each step that writes, a
 // checkpoint for each step, and two examples for each parameter.
-func Refused(p human.Procedure, policy string) *human.Sentence {
+func Blocked(p human.Procedure, policy string) *human.Sentence {
 	found := Lint(p)
 	because := func(s human.Sentence) *human.Sentence { return &s }
 	rule := func(names ...string) *human.Sentence {

@@ -100,7 +100,7 @@ func TestLint(t *testing.T) {
 			}
 			bad := tt.level == LintError
 			for policy, want := range map[string]bool{Permissive: bad, Standard: bad || tt.lax, "": bad || tt.lax, Strict: bad || tt.lax || tt.strict} {
-				if said := Refused(p, policy); (said != nil) != want {
+				if said := Blocked(p, policy); (said != nil) != want {
 					t.Errorf("%s: %v", policy, said)
 				}
 			}
