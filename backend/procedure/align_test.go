@@ -168,25 +168,3 @@ func changes(want, got []string) string {
 	}
 	return b.String()
 }
-
-func TestDump(t *testing.T) {
-	w := generate(rand.New(rand.NewPCG(*firstSeed, 21)))
-	var shown []map[string]string
-	var drafts []human.Procedure
-	for i := range *manyWorks {
-		shown = append(shown, w.draw(shown...))
-		drafts = append(drafts, w.show(shown[i], i))
-		t.Log(sorted(shown[i]))
-		for _, s := range drafts[i].Steps {
-			t.Log(s.ID, line(s))
-		}
-	}
-	p, rows := Align(drafts)
-	for _, r := range rows {
-		if r.At >= 0 {
-			t.Log(r.State, r.From, line(p.Steps[r.At]))
-		} else {
-			t.Log(r.State, r.From, r.Why.Text)
-		}
-	}
-}
