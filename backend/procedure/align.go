@@ -39,9 +39,9 @@ func merge(taught []human.Procedure) *merger {
 	m := &merger{taught: taught}
 	var drafts [][]*shown
 	for i, p := range taught {
-		kept, again := corrected(i, p.Steps)
+		kept, before := corrected(i, p.Steps)
 		drafts = append(drafts, kept)
-		m.again = append(m.again, again...)
+		m.again = append(m.again, before...)
 	}
 	// What was typed in both tells which rows they clicked: the second time, those are known.
 	for range 2 {
@@ -49,7 +49,6 @@ func merge(taught []human.Procedure) *merger {
 		m.values = nil
 		m.classify(drafts)
 		m.columns = reordered(m.columns)
-		lastCounts(m.columns, drafts)
 		m.classify(drafts)
 		m.findValues()
 	}
@@ -106,9 +105,9 @@ func field(s human.ProcedureStep) string {
 	return strings.Join([]string{s.Do, fmt.Sprint(s.Frame), t.Role, t.Name, t.Beside, t.Tag, id}, "\x00")
 }
 
-// corrected are the steps of a recording without those in which a field was filled that was filled once more before anything else
-// was done: its place in the order is that of the first time. again has those.
-func corrected(draft int, steps []human.ProcedureStep) (kept []*shown, again []*shown) {
+// corrected are the steps of a recording without those that were done once more: a field that was filled again before anything else was
+// done, whose place in the order is that of the first time, and a form that was sent in vain, with what was wrong in it. before has those.
+func corrected(draft int, steps []human.ProcedureStep) (kept, before []*shown) {
 	at := map[string]string{}
 	for i, s := range steps {
 		now := &shown{ProcedureStep: s, draft: draft, at: i, before: at[s.Page]}
@@ -123,7 +122,7 @@ func corrected(draft int, steps []human.ProcedureStep) (kept []*shown, again []*
 		now.after = at[s.Page]
 		for k := len(kept) - 1; fills(s) && k >= 0 && (fills(kept[k].ProcedureStep) || looks(kept[k].ProcedureStep)); k-- {
 			if field(kept[k].ProcedureStep) == field(s) && kept[k].Page == s.Page {
-				again = append(again, kept[k])
+				before = append(before, kept[k])
 				kept[k], now = now, nil
 				break
 			}
@@ -132,8 +131,13 @@ func corrected(draft int, steps []human.ProcedureStep) (kept []*shown, again []*
 			kept = append(kept, now)
 		}
 	}
+	vain := slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool {
+		once, sent := again(s, kept)
+		return once == nil || !once.Writes && !sent
+	})
+	kept = slices.DeleteFunc(kept, func(s *shown) bool { return slices.Contains(vain, s) })
 	markDetours(kept)
-	return kept, again
+	return kept, append(before, vain...)
 }
 
 // longestDetour is how many steps a detour has at most.

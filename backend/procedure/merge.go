@@ -35,9 +35,9 @@ func (m *merger) classify(drafts [][]*shown) {
 // leftOut says why a step is no part of the work; nil where it may be. at are the columns of steps.
 func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sentence {
 	all, why := m.columns[at[s]].all(), human.Sentence{}
-	once, sent := again(s, draft)
+	once, _ := again(s, draft)
 	switch {
-	case once != nil && m.columns[at[once]].all() && (!all || once.Writes || sent): // in all, only what was written the second time
+	case !all && once != nil && m.columns[at[once]].all():
 		why = human.Sayf("it was done once more right afterwards")
 	case broken(s, draft, m.columns, at):
 		why = human.Sayf("it changed nothing and came back to the same page")
@@ -80,21 +80,6 @@ func again(s *shown, draft []*shown) (once *shown, sent bool) {
 		filled = filled || fills(o.ProcedureStep)
 	}
 	return nil, false
-}
-
-// lastCounts puts what was done once more into the columns of what it corrects, where the others' steps are.
-func lastCounts(columns []column, drafts [][]*shown) {
-	at := places(columns)
-	for i := range columns {
-		for _, k := range columns[i].who() {
-			o, _ := again(columns[i].of[k], drafts[k])
-			if o == nil || len(columns[i].who()) <= len(columns[at[o]].who()) {
-				continue
-			}
-			columns[i].of[k], columns[at[o]].of[k] = o, columns[i].of[k]
-			at = places(columns)
-		}
-	}
 }
 
 // places are the columns of steps.
@@ -318,7 +303,7 @@ func (m *merger) procedure() (human.Procedure, []Row) {
 	for _, c := range m.columns {
 		for _, s := range m.again {
 			if o := c.of[s.draft]; o != nil && o.at > s.at && !slices.ContainsFunc(rows, func(r Row) bool { return r.From[s.draft] == s.ID }) {
-				row := Row{State: RowLeftOut, At: -1, From: make([]string, len(m.taught)), Why: human.Sayf("its field was filled once more afterwards")}
+				row := Row{State: RowLeftOut, At: -1, From: make([]string, len(m.taught)), Why: human.Sayf("it was done once more right afterwards")}
 				row.From[s.draft] = s.ID
 				rows = append(rows, row)
 			}
@@ -498,7 +483,7 @@ func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.Procedur
 	}
 	t.Selectors = nil
 	for _, s := range all[0].Selectors {
-		if merged := m.selectors(who, s, all); merged != nil && !(len(Placeholders(name)) > 0 && isPath(s)) {
+		if merged := m.selectors(who, s, all); merged != nil && (len(Placeholders(name)) == 0 || !isPath(s)) {
 			t.Selectors = append(t.Selectors, merged)
 		}
 	}
@@ -513,7 +498,7 @@ func (m *merger) selectors(who []int, first []string, all []*human.ProcedureTarg
 	lists := [][]string{first}
 	for k, o := range all[1:] {
 		i := slices.IndexFunc(o.Selectors, func(s []string) bool {
-			return len(s) == len(first) && !slices.ContainsFunc(s, func(string) bool { return false }) && m.same([]int{who[0], who[k+1]}, first, s)
+			return len(s) == len(first) && m.same([]int{who[0], who[k+1]}, first, s)
 		})
 		if i < 0 {
 			return nil

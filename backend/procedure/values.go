@@ -115,9 +115,10 @@ func pieces(address string) []string {
 			out = append(out, address[from:i], string(r))
 			from = i + 1
 		}
-		if r == '?' {
+		switch r {
+		case '?':
 			delimiters = "&=#"
-		} else if r == '#' {
+		case '#':
 			delimiters = "/?&="
 		}
 	}
