@@ -39,9 +39,9 @@ func merge(taught []human.Procedure) *merger {
 	m := &merger{taught: taught}
 	var drafts [][]*shown
 	for i, p := range taught {
-		kept, again := corrected(i, p.Steps)
+		kept, before := corrected(i, p.Steps)
 		drafts = append(drafts, kept)
-		m.again = append(m.again, again...)
+		m.again = append(m.again, before...)
 	}
 	// What was typed in both tells which rows they clicked: the second time, those are known.
 	for range 2 {
@@ -61,6 +61,7 @@ type shown struct {
 	draft, at     int
 	before, after string // the page's addresses
 	detour        int    // 1 and more: it belongs to that part, which changed nothing and came back to the same page
+	back          bool   // by going back, or closing a tab
 }
 
 // A column is a step as each recording has it; nil where one has not.
@@ -104,9 +105,9 @@ func field(s human.ProcedureStep) string {
 	return strings.Join([]string{s.Do, fmt.Sprint(s.Frame), t.Role, t.Name, t.Beside, t.Tag, id}, "\x00")
 }
 
-// corrected are the steps of a recording without those in which a field was filled that was filled once more before anything else
-// was done: its place in the order is that of the first time. again has those.
-func corrected(draft int, steps []human.ProcedureStep) (kept []*shown, again []*shown) {
+// corrected are the steps of a recording without those that were done once more: a field that was filled again before anything else was
+// done, whose place in the order is that of the first time, and a form that was sent in vain, with what was wrong in it. before has those.
+func corrected(draft int, steps []human.ProcedureStep) (kept, before []*shown) {
 	at := map[string]string{}
 	for i, s := range steps {
 		now := &shown{ProcedureStep: s, draft: draft, at: i, before: at[s.Page]}
@@ -121,7 +122,7 @@ func corrected(draft int, steps []human.ProcedureStep) (kept []*shown, again []*
 		now.after = at[s.Page]
 		for k := len(kept) - 1; fills(s) && k >= 0 && (fills(kept[k].ProcedureStep) || looks(kept[k].ProcedureStep)); k-- {
 			if field(kept[k].ProcedureStep) == field(s) && kept[k].Page == s.Page {
-				again = append(again, kept[k])
+				before = append(before, kept[k])
 				kept[k], now = now, nil
 				break
 			}
@@ -130,30 +131,42 @@ func corrected(draft int, steps []human.ProcedureStep) (kept []*shown, again []*
 			kept = append(kept, now)
 		}
 	}
+	vain := slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool {
+		once, sent := again(s, kept)
+		return once == nil || !once.Writes && !sent
+	})
+	kept = slices.DeleteFunc(kept, func(s *shown) bool { return slices.Contains(vain, s) })
 	markDetours(kept)
-	return kept, again
+	return kept, append(before, vain...)
 }
 
 // longestDetour is how many steps a detour has at most.
 const longestDetour = 10
 
-// markDetours finds the parts in which nothing was done but to look at other pages, and which ended where they began, the shortest
-// before those around them.
+// markDetours finds the parts in which nothing was done but to look at other pages, and which ended where they began: those that went
+// back first, and the shortest before those around them.
 func markDetours(steps []*shown) {
 	n := 0
-	for length := 2; length <= min(len(steps), longestDetour); length++ {
-		for i := range len(steps) - length + 1 {
-			if part := steps[i : i+length]; returns(part) && (i+length == len(steps) || steps[i+length].Page == part[0].Page) {
+	for _, back := range []bool{true, false} {
+		for length := 2; length <= min(len(steps), longestDetour); length++ {
+			for i := range len(steps) - length + 1 {
+				part := steps[i : i+length]
+				if !leaves(part[0].Do) || leaves(part[length-1].Do) == back || !returns(part) || i+length < len(steps) && steps[i+length].Page != part[0].Page {
+					continue
+				}
 				n++
 				for _, s := range part {
 					if s.detour == 0 {
-						s.detour = n
+						s.detour, s.back = n, back
 					}
 				}
 			}
 		}
 	}
 }
+
+// leaves says whether a step leads away from the page, and not back.
+func leaves(do string) bool { return do != "back" && do != "forward" && do != "close" }
 
 // returns says whether steps only look at other pages, or other tabs, and end where they begin.
 func returns(steps []*shown) bool {
@@ -190,7 +203,7 @@ func quiet(s human.ProcedureStep) bool {
 const (
 	costGap       = 100
 	costGapLook   = 20  // scroll, hover: they change nothing
-	costGapDetour = 40  // each step of a part that came back to the same page
+	costGapDetour = 40  // each step of a part that went back to the same page
 	costGapWrite  = 160 // a step that writes, or gives an output, is seldom an accident
 	costText      = 10  // other text in the same field
 	costName      = 90  // another name of a link, row or cell
@@ -208,7 +221,7 @@ func gap(s *shown) int {
 	switch {
 	case looks(s.ProcedureStep):
 		return costGapLook
-	case s.detour > 0:
+	case s.back:
 		return costGapDetour
 	case s.Writes || s.Do == "pick":
 		return costGapWrite
@@ -286,6 +299,7 @@ func unlike(a, b *shown, known heldValues) int {
 		return never
 	}
 	who := []int{a.draft, b.draft}
+	far := apart(who, a.after, b.after, known)
 	cost := costBefore * apart(who, a.before, b.before, known) / 100
 	if a.Writes != b.Writes {
 		cost += costRole
@@ -303,13 +317,11 @@ func unlike(a, b *shown, known heldValues) int {
 		return cost
 	case a.Target != nil && b.Target != nil:
 		cost += unlikeTargets(who, a.Target, b.Target, known)
-	}
-	if far := apart(who, a.after, b.after, known); far > 0 {
-		cost += costAfter * far / 100
-		if far == 100 && a.detour > 0 && b.detour > 0 { // two who looked at different things
-			return never
+		if tabs := a.after == a.before && b.after == b.before; a.back && b.back && (tabs || far == 100) && cost >= costName/3 {
+			return never // two who looked at different things
 		}
 	}
+	cost += costAfter * far / 100
 	return cost
 }
 

@@ -23,15 +23,15 @@ func TestAlignedRecordingsAreTheWorkThatWasMeant(t *testing.T) {
 	for seed := *firstSeed; seed < *firstSeed+uint64(*manyWorks); seed++ {
 		for _, n := range []int{2, 3} {
 			if wrong := try(seed, n); wrong != "" {
-				if bad++; bad <= 40 {
+				if bad++; bad <= 5 {
 					t.Errorf("seed %d, %d recordings: %s", seed, n, wrong)
 				}
 			}
 		}
 	}
 	t.Logf("%d of %d are as meant", *manyWorks*2-bad, *manyWorks*2)
-	if bad > 40 {
-		t.Errorf("and %d more", bad-40)
+	if bad > 5 {
+		t.Errorf("and %d more", bad-5)
 	}
 }
 
@@ -167,26 +167,4 @@ func changes(want, got []string) string {
 		fmt.Fprintf(&b, "another order or number:\n- %s\n+ %s", strings.Join(want, "\n- "), strings.Join(got, "\n+ "))
 	}
 	return b.String()
-}
-
-func TestDump(t *testing.T) {
-	w := generate(rand.New(rand.NewPCG(*firstSeed, 21)))
-	var shown []map[string]string
-	var drafts []human.Procedure
-	for i := range *manyWorks {
-		shown = append(shown, w.draw(shown...))
-		drafts = append(drafts, w.show(shown[i], i))
-		t.Log(sorted(shown[i]))
-		for _, s := range drafts[i].Steps {
-			t.Log(s.ID, line(s))
-		}
-	}
-	p, rows := Align(drafts)
-	for _, r := range rows {
-		if r.At >= 0 {
-			t.Log(r.State, r.From, line(p.Steps[r.At]))
-		} else {
-			t.Log(r.State, r.From, r.Why.Text)
-		}
-	}
 }

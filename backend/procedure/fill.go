@@ -65,7 +65,9 @@ func joinParts(parts []part) string {
 	return b.String()
 }
 
-func escape(text string) string { return strings.NewReplacer("{", "{{", "}", "}}").Replace(text) }
+var braces = strings.NewReplacer("{", "{{", "}", "}}")
+
+func escape(text string) string { return braces.Replace(text) }
 
 // Placeholders are the names of the parameters in a text, in order, each once.
 func Placeholders(text string) []string {

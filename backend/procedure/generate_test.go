@@ -3,7 +3,6 @@ package procedure
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/url"
 	"regexp"
@@ -504,12 +503,4 @@ func line(s human.ProcedureStep) string {
 	}
 	slices.Sort(then)
 	return fmt.Sprintf("%s %s %s url %q text %q %q %q %s %v writes %v title %q then %s", s.Do, s.Page, at(s.Target), s.URL, s.Text, s.Options, s.Files, s.Key, s.Dialogs, s.Writes, s.Title, strings.Join(then, ", "))
-}
-
-func sorted(m map[string]string) string {
-	var b strings.Builder
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		fmt.Fprintf(&b, "%s=%q ", k, m[k])
-	}
-	return b.String()
 }

@@ -21,12 +21,7 @@ type merger struct {
 
 // classify says which columns are left out.
 func (m *merger) classify(drafts [][]*shown) {
-	at := map[*shown]int{}
-	for i, c := range m.columns {
-		for _, k := range c.who() {
-			at[c.of[k]] = i
-		}
-	}
+	at := places(m.columns)
 	for i := range m.columns {
 		c := &m.columns[i]
 		for _, k := range c.who() {
@@ -40,43 +35,62 @@ func (m *merger) classify(drafts [][]*shown) {
 // leftOut says why a step is no part of the work; nil where it may be. at are the columns of steps.
 func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sentence {
 	all, why := m.columns[at[s]].all(), human.Sentence{}
+	once, _ := again(s, draft)
 	switch {
-	case m.doneAgain(s, draft, at, all):
+	case !all && once != nil && m.columns[at[once]].all():
 		why = human.Sayf("it was done once more right afterwards")
-	case all:
-		return nil
-	case looks(s.ProcedureStep):
-		why = human.Sayf("it only looked at something")
-	case s.detour > 0 && !slices.ContainsFunc(draft, func(o *shown) bool { return o.detour == s.detour && m.columns[at[o]].all() }):
+	case broken(s, draft, m.columns, at):
 		why = human.Sayf("it changed nothing and came back to the same page")
+	case !all && looks(s.ProcedureStep):
+		why = human.Sayf("it only looked at something")
 	default:
 		return nil
 	}
 	return &why
 }
 
-// doneAgain says whether a step filled a field wrong, or sent that in vain, and was done once more on the same page before anything was
-// written. What all recordings have is taken for that only where it was written the second time.
-func (m *merger) doneAgain(s *shown, draft []*shown, at map[*shown]int, all bool) bool {
+// broken says whether a step belongs to a part that changed nothing and that not all recordings began.
+func broken(s *shown, draft []*shown, columns []column, at map[*shown]int) bool {
+	first := slices.IndexFunc(draft, func(o *shown) bool { return o.detour == s.detour })
+	return s.detour > 0 && !columns[at[draft[first]]].all()
+}
+
+// again is the step that does once more on the same page what s did, before anything was written: s filled a field wrong, or sent that
+// in vain. sent says that between them something was sent in vain. nil where there is none.
+func again(s *shown, draft []*shown) (once *shown, sent bool) {
 	form := func(s *shown) bool { return fills(s.ProcedureStep) || s.Do == "click" || s.Do == "press" }
+	filled := fills(s.ProcedureStep)
 	if s.Writes || !form(s) {
-		return false
+		return nil, false
 	}
-	filled, sent := fills(s.ProcedureStep), false
 	for _, o := range draft[slices.Index(draft, s)+1:] {
 		if o.before != s.before || o.Page != s.Page {
-			return false
+			break
 		}
-		if field(o.ProcedureStep) == field(s.ProcedureStep) && filled && m.columns[at[o]].all() {
-			return !all || o.Writes || sent
+		if filled && field(o.ProcedureStep) == field(s.ProcedureStep) {
+			return o, sent
 		}
 		if o.Writes || !form(o) && !looks(o.ProcedureStep) {
-			return false
+			break
+		}
+		if !fills(o.ProcedureStep) {
+			next, _ := again(o, draft)
+			sent = sent || next != nil && next.Writes
 		}
 		filled = filled || fills(o.ProcedureStep)
-		sent = sent || o.Do != "change" && m.doneAgain(o, draft, at, true)
 	}
-	return false
+	return nil, false
+}
+
+// places are the columns of steps.
+func places(columns []column) map[*shown]int {
+	at := map[*shown]int{}
+	for i, c := range columns {
+		for _, k := range c.who() {
+			at[c.of[k]] = i
+		}
+	}
+	return at
 }
 
 // findValues makes parameters of what differs: of what was typed and chosen first, the shortest before those that may hold it; then of
@@ -289,7 +303,7 @@ func (m *merger) procedure() (human.Procedure, []Row) {
 	for _, c := range m.columns {
 		for _, s := range m.again {
 			if o := c.of[s.draft]; o != nil && o.at > s.at && !slices.ContainsFunc(rows, func(r Row) bool { return r.From[s.draft] == s.ID }) {
-				row := Row{State: RowLeftOut, At: -1, From: make([]string, len(m.taught)), Why: human.Sayf("its field was filled once more afterwards")}
+				row := Row{State: RowLeftOut, At: -1, From: make([]string, len(m.taught)), Why: human.Sayf("it was done once more right afterwards")}
 				row.From[s.draft] = s.ID
 				rows = append(rows, row)
 			}
@@ -469,7 +483,7 @@ func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.Procedur
 	}
 	t.Selectors = nil
 	for _, s := range all[0].Selectors {
-		if merged := m.selectors(who, s, all); merged != nil && !(len(Placeholders(name)) > 0 && isPath(s)) {
+		if merged := m.selectors(who, s, all); merged != nil && (len(Placeholders(name)) == 0 || !isPath(s)) {
 			t.Selectors = append(t.Selectors, merged)
 		}
 	}
@@ -484,7 +498,7 @@ func (m *merger) selectors(who []int, first []string, all []*human.ProcedureTarg
 	lists := [][]string{first}
 	for k, o := range all[1:] {
 		i := slices.IndexFunc(o.Selectors, func(s []string) bool {
-			return len(s) == len(first) && !slices.ContainsFunc(s, func(string) bool { return false }) && m.same([]int{who[0], who[k+1]}, first, s)
+			return len(s) == len(first) && m.same([]int{who[0], who[k+1]}, first, s)
 		})
 		if i < 0 {
 			return nil

@@ -65,13 +65,9 @@ func (vs heldValues) explain(who []int, held []string) (text string, ok bool) {
 	walk = func(at []int) ([]part, bool) {
 		start := at[0]
 		for at = slices.Clone(at); ; {
-			key := fmt.Sprint(at)
-			if failed[key] {
-				return nil, false
-			}
 			literal := part{text: held[0][start:at[0]]}
 			for _, v := range byLength {
-				if to, fits := v.follows(who, held, at); fits {
+				if to, fits := v.follows(who, held, at); fits && !failed[fmt.Sprint(to)] {
 					if rest, ok := walk(to); ok {
 						return append([]part{literal, {name: v.Name}}, rest...), true
 					}
@@ -107,8 +103,7 @@ func (v *heldValue) follows(who []int, held []string, at []int) (to []int, ok bo
 		differ = differ || v.held[i] != v.held[who[0]]
 		to = append(to, end)
 	}
-	value := v.held[who[0]]
-	return to, differ || utf8.RuneCountInString(value) >= shortest || value == held[0]
+	return to, differ || utf8.RuneCountInString(v.held[who[0]]) >= shortest
 }
 
 // pieces takes an address apart at its delimiters, which are pieces of their own at odd places.
@@ -120,9 +115,10 @@ func pieces(address string) []string {
 			out = append(out, address[from:i], string(r))
 			from = i + 1
 		}
-		if r == '?' {
+		switch r {
+		case '?':
 			delimiters = "&=#"
-		} else if r == '#' {
+		case '#':
 			delimiters = "/?&="
 		}
 	}
@@ -226,7 +222,8 @@ func (vs heldValues) nameOf(words, otherwise string) string {
 
 // Parameterize makes what a step of a procedure holds in a field a parameter, there and wherever else it stands in whole words: text,
 // name, options or files (the first of them). It returns the procedure as it is where there is no such step, nothing in
-// the field, or a parameter of that name already. A value of less than three characters is replaced only where it is all there is.
+// the field, or a parameter of that name already. A value of less than three characters, which may stand anywhere by chance, is replaced in
+// its step alone, where it is all that a text has.
 func Parameterize(p human.Procedure, step, field, name string) human.Procedure {
 	i := slices.IndexFunc(p.Steps, func(s human.ProcedureStep) bool { return s.ID == step })
 	if i < 0 || slices.ContainsFunc(p.Parameters, func(q human.ProcedureParameter) bool { return q.Name == name }) {
@@ -253,6 +250,16 @@ func Parameterize(p human.Procedure, step, field, name string) human.Procedure {
 	}
 	v := &heldValue{ProcedureParameter: human.ProcedureParameter{Name: name, Type: of, Examples: []string{held}}, held: []string{held}, has: []bool{true}}
 	p.Parameters = append(slices.Clone(p.Parameters), v.ProcedureParameter)
+	if utf8.RuneCountInString(held) < shortest {
+		p.Steps = slices.Clone(p.Steps)
+		p.Steps[i] = stepTexts(s, func(_ textKind, text string) string {
+			if text == escape(held) {
+				return "{" + name + "}"
+			}
+			return text
+		})
+		return p
+	}
 	return procedureTexts(p, func(of textKind, text string) string { return heldValues{v}.within(of, text) })
 }
 

@@ -1,0 +1,94 @@
+package effects
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"deskbell/backend/human"
+	"deskbell/backend/procedure"
+)
+
+// skipped are the parts of a statement in which a semicolon ends nothing.
+var skipped = regexp.MustCompile(`(?s)'(?:[^']|'')*'|"(?:[^"]|"")*"|` + "`[^`]*`" + `|\[[^\]]*\]|--[^\n]*|/\*.*?\*/`)
+
+// single says whether a query is one statement that begins as those do that only read. What it does beyond that, SQLite itself denies:
+// the database is opened for reading alone.
+func single(query string) bool {
+	query = strings.TrimSpace(skipped.ReplaceAllString(query, " "))
+	query = strings.TrimSpace(strings.TrimSuffix(query, ";"))
+	words := strings.Fields(strings.ToLower(query))
+	return len(words) > 0 && (words[0] == "select" || words[0] == "with") && !strings.Contains(query, ";")
+}
+
+// rows asks an SQLite database.
+func rows(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error) {
+	if !filepath.IsAbs(e.Path) {
+		return procedure.Seen{}, human.BadField("path", "%q is no absolute path: write it from the root of this computer", e.Path)
+	}
+	if !single(e.Query) {
+		return procedure.Seen{}, human.BadField("query", "a query is one SELECT: change it")
+	}
+	if info, err := os.Stat(e.Path); err != nil || !info.Mode().IsRegular() {
+		return procedure.Seen{}, human.Errorf(human.NotFound, "there is no database at %s: check the path", e.Path)
+	}
+	name := filepath.ToSlash(e.Path)
+	if !strings.HasPrefix(name, "/") {
+		name = "/" + name // a drive letter
+	}
+	address := url.URL{Scheme: "file", Path: name, RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"query_only(ON)", "busy_timeout(2000)", "trusted_schema(OFF)"}}.Encode()}
+	db, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return procedure.Seen{}, human.Wrap(human.Unavailable, err, "the database at %s cannot be opened: check that it is one of SQLite", e.Path)
+	}
+	defer db.Close()
+	values := make([]any, len(e.Values))
+	for i, v := range e.Values {
+		values[i] = v
+	}
+	n, all, err := count(ctx, db, e.Query, values, e.Has)
+	if err != nil {
+		return procedure.Seen{}, human.Wrap(human.Invalid, err, "the database at %s does not answer the query: check both", e.Path)
+	}
+	return procedure.Seen{Count: n, Said: human.Sayf("%d of %d rows in %s are as expected", n, all, e.Path)}, nil
+}
+
+// count says how many of the rows of a query have all texts in their cells.
+func count(ctx context.Context, db *sql.DB, query string, values []any, has []string) (n, all int, err error) {
+	result, err := db.QueryContext(ctx, query, values...)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer result.Close()
+	columns, err := result.Columns()
+	if err != nil {
+		return 0, 0, err
+	}
+	cells, at := make([]any, len(columns)), make([]any, len(columns))
+	for i := range cells {
+		at[i] = &cells[i]
+	}
+	for ; result.Next() && all < maxMatches; all++ {
+		if err := result.Scan(at...); err != nil {
+			return 0, 0, err
+		}
+		var row strings.Builder
+		for _, c := range cells {
+			if b, is := c.([]byte); is {
+				c = string(b)
+			}
+			fmt.Fprintf(&row, "%v\n", c)
+		}
+		if hasAll(row.String(), has) {
+			n++
+		}
+	}
+	return n, all, result.Err()
+}

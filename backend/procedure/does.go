@@ -1,0 +1,59 @@
+package procedure
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"deskbell/backend/human"
+)
+
+// What a procedure does to the world.
+const (
+	Reads   = "reads"
+	Sends   = "sends"
+	Pays    = "pays"
+	Deletes = "deletes"
+)
+
+// doing are words of buttons, which hint at what is done.
+var doing = map[string]struct{ english, chinese []string }{
+	Pays:    {[]string{"pay", "order", "buy", "purchase", "checkout", "donate", "subscribe", "transfer"}, []string{"付款", "支付", "下单", "购买", "转账", "订阅"}},
+	Deletes: {[]string{"delete", "remove", "discard", "erase", "cancel", "revoke"}, []string{"删除", "移除", "清空", "取消", "撤销", "注销"}},
+}
+
+// Does says what a procedure does, from its steps: it reads; it sends where a step writes, and pays or deletes where the name of what
+// such a step is done to says so. Of steps that are not known to write, the name of a button is taken for that, too, but for
+// one that cancels: what that leaves is as it was.
+func Does(p human.Procedure) []string {
+	found := map[string]bool{Reads: true}
+	for _, s := range p.Steps {
+		found[Sends] = found[Sends] || s.Writes
+		if s.Target == nil || !s.Writes && (s.Target.Role != "button" || slices.Contains(words(s.Target.Name), "cancel") || strings.Contains(s.Target.Name, "取消")) {
+			continue
+		}
+		for does, said := range doing {
+			english := slices.ContainsFunc(words(s.Target.Name), func(w string) bool { return slices.Contains(said.english, w) })
+			chinese := slices.ContainsFunc(said.chinese, func(w string) bool { return strings.Contains(s.Target.Name, w) })
+			found[does] = found[does] || english || chinese
+		}
+	}
+	return slices.DeleteFunc([]string{Reads, Sends, Pays, Deletes}, func(does string) bool { return !found[does] })
+}
+
+func words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// RiskOf is the risk of a procedure by what it declares that it does and by what its steps say: that of sending is medium, that of
+// paying and deleting high.
+func RiskOf(p human.Procedure) human.Risk {
+	does := slices.Concat(p.Does, Does(p))
+	switch {
+	case slices.Contains(does, Pays) || slices.Contains(does, Deletes):
+		return human.HighRisk
+	case slices.Contains(does, Sends):
+		return human.MediumRisk
+	}
+	return human.LowRisk
+}

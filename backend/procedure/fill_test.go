@@ -1,0 +1,179 @@
+package procedure
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"deskbell/backend/human"
+)
+
+func TestPlaceholders(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                   nil,
+		"no {{braces}}":      nil,
+		"{a} and {b_2}, {a}": {"a", "b_2"},
+		"{{{a}}}":            {"a"},
+		"{A} { a } {1} {}":   nil,
+		"{aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}": nil, // longer than a name
+	} {
+		if got := Placeholders(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", text, got)
+		}
+		if parts, stray := splitParts(text); !stray && joinParts(parts) != text {
+			t.Errorf("%q: %q", text, joinParts(parts))
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	p := human.Procedure{
+		Parameters: []human.ProcedureParameter{{Name: "v", Type: "text"}, {Name: "d", Type: "text", Default: "none"}},
+		Steps: []human.ProcedureStep{{
+			Do: "change", URL: origin + "/{v}/x?q={v}&{{}}#/{v}", Text: "{{v}} is {v}", Options: []string{"{v}", "x"},
+			Target: &human.ProcedureTarget{Name: "row {v}", Selectors: [][]string{{`aria/{v}[role="row"]`}, {"#x"}}},
+			Then:   []human.Checkpoint{{Is: "address", Text: origin + "/{v}/*"}, {Is: "text", Text: "{v}, {d}"}},
+		}},
+		Effects: []human.ProcedureEffect{{Is: "sql", Query: "SELECT '{v}'", Values: []string{"{v}"}, Headers: map[string]string{"X": "{d}"}}},
+	}
+	before := p.Steps[0].Target.Name
+	got, err := Fill(p, map[string]string{"v": `a/b "c" & {d}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := got.Steps[0]
+	for said, want := range map[string]string{
+		s.URL:                origin + "/a%2Fb%20%22c%22%20&%20%7Bd%7D/x?q=a%2Fb+%22c%22+%26+%7Bd%7D&{}#/a%2Fb%20%22c%22%20&%20%7Bd%7D",
+		s.Text:               `{v} is a/b "c" & {d}`,
+		s.Target.Name:        `row a/b "c" & {d}`,
+		s.Then[0].Text:       origin + "/a%2Fb%20%22c%22%20&%20%7Bd%7D/*",
+		s.Then[1].Text:       `a/b "c" & {d}, none`,
+		got.Effects[0].Query: "SELECT '{v}'", // values are bound, never a part of the query
+	} {
+		if said != want {
+			t.Errorf("%q, not %q", said, want)
+		}
+	}
+	if !reflect.DeepEqual(s.Target.Selectors, [][]string{{"#x"}}) {
+		t.Errorf("a value ends a selector early: %q", s.Target.Selectors)
+	}
+	if p.Steps[0].Target.Name != before || got.Effects[0].Values[0] != `a/b "c" & {d}` || got.Effects[0].Headers["X"] != "none" || len(got.Parameters) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if got, err := Fill(p, map[string]string{"v": ""}); err != nil || !slices.Equal(got.Steps[0].Options, []string{"x"}) {
+		t.Errorf("an option without a text is left out: %v %v", got.Steps, err)
+	}
+}
+
+func TestFillSaysWhatIsWrong(t *testing.T) {
+	of := func(q human.ProcedureParameter) human.Procedure {
+		q.Name = "v"
+		return human.Procedure{Parameters: []human.ProcedureParameter{q}, Steps: []human.ProcedureStep{{URL: origin + "/{v}"}}, Effects: []human.ProcedureEffect{{Path: "/out/{v}.pdf"}}}
+	}
+	for _, tt := range []struct {
+		parameter human.ProcedureParameter
+		bad, good []string
+	}{
+		{human.ProcedureParameter{Type: "text"}, []string{"..", ".", "a/b", "*", `..\x`}, []string{"", "...", "a b"}},
+		{human.ProcedureParameter{Type: "integer"}, []string{"", "1.5", "one", "1 2"}, []string{"0", "-12", "007"}},
+		{human.ProcedureParameter{Type: "integer", Examples: []string{"", "1"}}, []string{"x"}, []string{""}},
+		{human.ProcedureParameter{Type: "number"}, []string{"1.2.3", "", "1e5"}, []string{"1.5", "1,5", "3"}},
+		{human.ProcedureParameter{Type: "date"}, []string{"2026-02-30", "1.2.2026", "2026-2-3"}, []string{"2028-02-29"}},
+		{human.ProcedureParameter{Type: "month"}, []string{"2026-13", "2026"}, []string{"2026-12"}},
+		{human.ProcedureParameter{Type: "choice", Choices: []string{"a", "b"}}, []string{"c", ""}, []string{"b"}},
+		{human.ProcedureParameter{Type: "choice"}, nil, []string{"anything that the page has"}},
+		{human.ProcedureParameter{Type: "text", Pattern: "a|b+"}, []string{"ab", "xbb", ""}, []string{"a", "bbb"}},
+		{human.ProcedureParameter{Type: "text", Pattern: "("}, []string{"a"}, nil},
+	} {
+		for _, v := range tt.bad {
+			var e *human.Error
+			if _, err := Fill(of(tt.parameter), map[string]string{"v": v}); !errors.As(err, &e) || e.Field != "parameters.v" || e.Kind != human.Invalid {
+				t.Errorf("%+v %q: %v", tt.parameter, v, err)
+			}
+		}
+		for _, v := range tt.good {
+			if _, err := Fill(of(tt.parameter), map[string]string{"v": v}); err != nil {
+				t.Errorf("%+v %q: %v", tt.parameter, v, err)
+			}
+		}
+	}
+	var e *human.Error
+	if _, err := Fill(of(human.ProcedureParameter{Type: "file"}), nil); !errors.As(err, &e) || e.Field != "parameters.v" {
+		t.Errorf("a value is missing: %v", err)
+	}
+	if _, err := Fill(human.Procedure{}, map[string]string{"w": "1"}); !errors.As(err, &e) || e.Field != "parameters.w" {
+		t.Errorf("a value is unknown: %v", err)
+	}
+}
+
+func TestParameterize(t *testing.T) {
+	row := &human.ProcedureTarget{Role: "link", Name: "Acme Ltd, 1 order", Selectors: [][]string{{`aria/Acme Ltd, 1 order[role="link"]`}}}
+	p := human.Procedure{Steps: []human.ProcedureStep{
+		{ID: "s1", Do: "change", Title: "Type Acme Ltd", Text: "Acme Ltd", Target: &human.ProcedureTarget{Role: "textbox", Name: "Customer"}},
+		{ID: "s2", Do: "click", Target: row, Then: []human.Checkpoint{{Is: "address", Text: origin + "/Acme%20Ltd?q=Acme+Ltd&page=1"}, {Is: "title", Text: "Acme Ltds, 12 of 1"}}},
+		{ID: "s3", Do: "change", Text: "1", Target: &human.ProcedureTarget{Role: "textbox", Name: "Amount {{net}}"}},
+	}}
+	p, rows := Align([]human.Procedure{p})
+	if len(p.Parameters) > 0 || len(p.Steps) != 3 || len(rows) != 3 || rows[1].State != RowSame || rows[1].At != 1 || !slices.Equal(rows[1].From, []string{"s2"}) || p.Steps[2].Target.Name != "Amount {{{{net}}}}" {
+		t.Fatalf("%+v %+v", p, rows)
+	}
+	q := Parameterize(Parameterize(p, "s1", "text", "customer"), "s3", "text", "amount")
+	for said, want := range map[string]string{
+		q.Steps[0].Text:                   "{customer}",
+		q.Steps[0].Title:                  "Type {customer}",
+		q.Steps[1].Target.Name:            "{customer}, 1 order", // an amount of 1 is not any 1
+		q.Steps[1].Target.Selectors[0][0]: `aria/{customer}, 1 order[role="link"]`,
+		q.Steps[1].Then[0].Text:           origin + "/{customer}?q={customer}&page=1",
+		q.Steps[1].Then[1].Text:           "Acme Ltds, 12 of 1",
+		q.Steps[2].Text:                   "{amount}",
+		q.Steps[2].Target.Name:            "Amount {{{{net}}}}",
+		q.Parameters[1].Type:              "integer",
+		p.Steps[0].Text:                   "Acme Ltd",
+	} {
+		if said != want {
+			t.Errorf("%q, not %q", said, want)
+		}
+	}
+	for _, same := range []human.Procedure{Parameterize(q, "s9", "text", "x"), Parameterize(q, "s1", "text", "x"), Parameterize(q, "s2", "name", "amount"), Parameterize(q, "s2", "files", "x")} {
+		if len(same.Parameters) != 2 {
+			t.Errorf("%+v", same.Parameters)
+		}
+	}
+}
+
+// What a row says of a few recordings, and which parameters they give.
+func TestRows(t *testing.T) {
+	draft := func(customer, priority string, more ...human.ProcedureStep) human.Procedure {
+		field := func(label, tag string) *human.ProcedureTarget { return target("textbox", label, tag) }
+		steps := []human.ProcedureStep{
+			{ID: "s1", Do: "navigate", URL: origin + "/new", Then: []human.Checkpoint{{Is: "address", Text: origin + "/new"}}},
+			{ID: "s2", Do: "change", Target: field("Customer name", "input/text"), Text: customer},
+			{ID: "s3", Do: "selectOption", Target: field("级别", "select"), Options: []string{priority}},
+		}
+		return human.Procedure{Steps: append(append(steps, more...), human.ProcedureStep{ID: "s9", Do: "click", Writes: true, Target: target("button", "Save", "button"), Then: []human.Checkpoint{{Is: "text", Text: customer + " is saved"}, {Is: "text", Text: "only " + priority + customer}}})}
+	}
+	p, rows := Align([]human.Procedure{
+		draft("1", "Low", human.ProcedureStep{ID: "s4", Do: "scroll"}),
+		draft("2", "High", human.ProcedureStep{ID: "s4", Do: "change", Target: target("textbox", "Note", "textarea"), Text: "urgent"}),
+	})
+	var states []string
+	for _, r := range rows {
+		states = append(states, r.State)
+	}
+	slices.Sort(states)
+	if !slices.Equal(states, []string{RowLeftOut, RowOptional, RowParameter, RowParameter, RowParameter, RowSame}) {
+		t.Errorf("%q", states)
+	}
+	want := []human.ProcedureParameter{
+		{Name: "customer_name", Type: "integer", Description: "Customer name", Examples: []string{"1", "2"}},
+		{Name: "option", Type: "choice", Description: "级别", Examples: []string{"Low", "High"}},
+		{Name: "note", Type: "text", Description: "Note", Examples: []string{"urgent"}},
+	}
+	if !reflect.DeepEqual(p.Parameters, want) {
+		t.Errorf("%+v", p.Parameters)
+	}
+	if last := p.Steps[len(p.Steps)-1]; len(last.Then) != 1 || last.Then[0].Text != "{customer_name} is saved" {
+		t.Errorf("%+v", last)
+	}
+}
