@@ -337,9 +337,17 @@
     },
   };
   let drag = null;
-  addEventListener('pointerdown', () => (drag = null), { capture: true });
-  addEventListener('dragstart', (event) => (drag = event), { capture: true });
-  for (const type of Object.keys(hear)) addEventListener(type, (event) => event.isTrusted && hear[type](event), { capture: true, passive: true });
+  const listeners = { dragstart: (event) => (drag = event) };
+  for (const type of Object.keys(hear)) {
+    listeners[type] = (event) => {
+      if (type === 'pointerdown') drag = null;
+      if (event.isTrusted) hear[type](event);
+    };
+  }
 
-  return { ready, write, written, lifted: () => drag !== null && !drag.defaultPrevented, choose, scroll, play, stands, says, focus: () => focus(found), element: () => found, take: (kind) => take(kind, found) };
+  function arm() {
+    for (const type of Object.keys(listeners)) addEventListener(type, listeners[type], { capture: true, passive: true });
+  }
+
+  return { arm, ready, write, written, lifted: () => drag !== null && !drag.defaultPrevented, choose, scroll, play, stands, says, focus: () => focus(found), element: () => found, take: (kind) => take(kind, found) };
 })
