@@ -67,7 +67,7 @@ func (p *performer) does(s human.ProcedureStep) record.Did {
 }
 
 // fails does a step that has to fail, and say so.
-func (p *performer) fails(s human.ProcedureStep, found string, secret ...*record.Secret) *record.Mismatch {
+func (p *performer) fails(s human.ProcedureStep, found string, secret ...*record.Secret) record.Mismatch {
 	p.t.Helper()
 	did, m := p.try(s, 150*time.Millisecond, secret...)
 	if m == nil || !strings.Contains(m.Found.Text, found) {
@@ -76,7 +76,7 @@ func (p *performer) fails(s human.ProcedureStep, found string, secret ...*record
 	if human.KindOf(m) != human.Conflict {
 		p.t.Errorf("it is of the kind %v", human.KindOf(m))
 	}
-	return m
+	return *m
 }
 
 // is waits for an expression of the page to have a value.
@@ -173,10 +173,10 @@ func TestHandsFillAForm(t *testing.T) {
 	// The recorder heard what was done, and no more.
 	var heard []string
 	for _, e := range p.all() {
-		switch {
-		case e.Type == human.PageInput:
+		switch e.Type {
+		case human.PageInput:
 			heard = append(heard, e.Element.Name+"="+e.Text)
-		case e.Type == human.PageChoice:
+		case human.PageChoice:
 			heard = append(heard, e.Element.Name+"="+strings.Join(e.Values, ","))
 		}
 	}
@@ -231,6 +231,11 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	// What becomes ready is waited for.
 	set(``)
 	p.js(p.tab, top, `void setTimeout(() => { all.innerHTML = '<button id=send disabled>Send</button>'; setTimeout(() => { all.firstChild.disabled = false }, 100) }, 100)`, nil)
+	p.does(click)
+	p.is("log.textContent", "send ")
+
+	// What comes under the pointer at the last moment is not clicked; what is meant is clicked where it then is.
+	set(`<div id=before></div><button id=delete>Delete</button><br><button id=send onpointermove="all.prepend(this)">Send</button>`)
 	p.does(click)
 	p.is("log.textContent", "send ")
 
