@@ -42,7 +42,6 @@ func (t *tab) contextCreated(p *part, e event) {
 	}
 	if f := t.frames[c.Context.Aux.Frame]; f != nil {
 		t.b.change(func() { f.reach(p, c.Context.ID) })
-		t.b.hands.reach(t, f)
 	} else if len(p.early) < maxFrames {
 		p.early[c.Context.Aux.Frame] = c.Context.ID
 	}
@@ -151,7 +150,6 @@ func (t *tab) addFrame(id, parentID string, p *part) *frame {
 			f.reach(p, context)
 		}
 	})
-	t.b.hands.reach(t, f)
 	return f
 }
 

@@ -33,9 +33,9 @@ var installHands = sync.OnceValue(func() string {
 type hands struct {
 	mu      sync.Mutex
 	on      bool
-	why     string  // how a person used the pages
-	sent    []sent  // what was done last
-	screen  *[2]int // where the pointer is, on the screen
+	why     string      // how a person used the pages
+	sent    []*sent     // what was done last
+	screen  *[2]float64 // where the pointer is, on the screen
 	files   []arrival
 	woken   chan struct{} // a dialog opened or closed
 	dragged chan json.RawMessage
@@ -43,7 +43,7 @@ type hands struct {
 
 // sent is something that Deskbell does with the mouse or the keyboard.
 type sent struct {
-	how      string // move, press, key, drag
+	how      string // point, key, drag
 	key      string
 	from, to float64 // when, in ms since 1970; to is 0 while it lasts
 }
@@ -92,26 +92,22 @@ func (b *Browser) Resume() {
 	tabs := slices.Clone(b.order)
 	b.mu.Unlock()
 	for _, t := range tabs {
-		for _, p := range t.places() {
-			h.give(t, p.session, p.contextID)
+		for _, session := range t.sessions() {
+			t.conn.send(session, "Page.addScriptToEvaluateOnNewDocument", handsScript())
 		}
 	}
 }
 
-// reach has a frame that shows another document say what a person does in it.
-func (h *hands) reach(t *tab, f *frame) {
+// given says whether the frames of the browser have hands.
+func (h *hands) given() bool {
 	h.mu.Lock()
-	on := h.on
-	h.mu.Unlock()
-	if on {
-		h.give(t, f.session, f.contextID)
-	}
+	defer h.mu.Unlock()
+	return h.on
 }
 
-func (h *hands) give(t *tab, session string, contextID int64) {
-	if contextID != 0 {
-		t.conn.send(session, "Runtime.evaluate", object{"expression": installHands(), "contextId": contextID, "silent": true})
-	}
+// handsScript gives all documents of a session hands, also those that are there.
+func handsScript() object {
+	return object{"source": installHands(), "worldName": worldName, "runImmediately": true}
 }
 
 // wake has what waits for a page look at its dialogs.
@@ -148,16 +144,12 @@ func (b *Browser) sends(how, key string) (end func()) {
 	if len(h.sent) >= keptSent {
 		h.sent = slices.Delete(h.sent, 0, keptSent/2)
 	}
-	h.sent = append(h.sent, sent{how: how, key: key, from: wall()})
-	i := h.sent[len(h.sent)-1].from
+	s := &sent{how: how, key: key, from: wall()}
+	h.sent = append(h.sent, s)
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		for n := range h.sent {
-			if s := &h.sent[n]; s.from == i && s.how == how && s.key == key {
-				s.to = wall()
-			}
-		}
+		s.to = wall()
 	}
 }
 
@@ -168,8 +160,8 @@ const slack = 20.0 // ms by which clocks may differ
 func (h *hands) heard(said string) {
 	var e struct {
 		How  string  `json:"how"`
-		X    int     `json:"x"`
-		Y    int     `json:"y"`
+		X    float64 `json:"x"`
+		Y    float64 `json:"y"`
 		Key  string  `json:"key"`
 		Ours bool    `json:"ours"`
 		At   float64 `json:"at"`
@@ -182,7 +174,7 @@ func (h *hands) heard(said string) {
 	if !h.on {
 		return
 	}
-	ours := slices.ContainsFunc(h.sent, func(s sent) bool {
+	ours := slices.ContainsFunc(h.sent, func(s *sent) bool {
 		if e.At < s.from-slack || s.to != 0 && e.At > s.to+slack {
 			return false
 		}
@@ -196,8 +188,8 @@ func (h *hands) heard(said string) {
 	})
 	rests := false
 	if e.How == "move" {
-		at := [2]int{e.X, e.Y}
-		rests = h.screen == nil || math.Hypot(float64(at[0]-h.screen[0]), float64(at[1]-h.screen[1])) <= 2
+		at := [2]float64{e.X, e.Y}
+		rests = h.screen == nil || math.Hypot(at[0]-h.screen[0], at[1]-h.screen[1]) <= 2
 		h.screen = &at
 	}
 	if ours || rests || h.why != "" {
@@ -230,13 +222,8 @@ func (b *Browser) Do(ctx context.Context, s human.ProcedureStep, secret *record.
 	if !running {
 		return record.Did{}, human.Errorf(human.Conflict, "The browser is closed.")
 	}
-	if b.Interrupted() == "" {
-		b.hands.mu.Lock()
-		on := b.hands.on
-		b.hands.mu.Unlock()
-		if !on {
-			b.Resume()
-		}
+	if !b.hands.given() {
+		b.Resume()
 	}
 	a := &act{b: b, until: b.now() + int64(patience), left: slices.Clone(s.Dialogs)}
 	err := a.do(ctx, s, secret)
@@ -543,7 +530,7 @@ func (s *spot) lacks(t *human.ProcedureTarget, how object) error {
 	case "file":
 		return mismatch(human.Sayf("%s takes files.", target), human.Sayf("It is no field for files."))
 	case "options":
-		return mismatch(human.Sayf("%s is a list to choose from.", target), human.Sayf("It is %s.", s.Words))
+		return mismatch(human.Sayf("%s is a list to choose from.", target), human.Sayf("It is %s instead.", s.Words))
 	case "option":
 		return mismatch(human.Sayf("%s has what is to be chosen.", target), human.Sayf("Its options are: %s", s.Near))
 	case "moves":
@@ -671,7 +658,7 @@ func (a *act) holds(ctx context.Context, c human.Checkpoint, since int64) error 
 	switch c.Is {
 	case "address":
 		if shown := b.maskURL(at.url); !matches(c.Text, at.url) && !matches(c.Text, shown) {
-			return mismatch(human.Sayf("The address is %s", c.Text), human.Sayf("It is %s", shown))
+			return mismatch(human.Sayf("The address is %s", c.Text), human.Sayf("It is now %s", shown))
 		}
 		return nil
 	case "title":
@@ -680,7 +667,7 @@ func (a *act) holds(ctx context.Context, c human.Checkpoint, since int64) error 
 			return err
 		}
 		if flat(title) != flat(c.Text) && flat(b.mask(title)) != flat(c.Text) {
-			return mismatch(human.Sayf("The title is %q", c.Text), human.Sayf("It is %q", b.mask(cut(title, maxName))))
+			return mismatch(human.Sayf("The title is %q", c.Text), human.Sayf("It is now %q", b.mask(cut(title, maxName))))
 		}
 		return nil
 	case "text":

@@ -119,15 +119,28 @@ func (a *act) points(ctx context.Context, s human.ProcedureStep) error {
 	case "hover":
 		how["hover"] = true
 	}
-	found, err := a.takes(ctx, s, how)
-	if err != nil || found.Done {
-		return err
+	for {
+		found, err := a.takes(ctx, s, how)
+		if err != nil || found.Done {
+			return err
+		}
+		if s.Do == "hover" {
+			return a.inputs(ctx, "point", "", mouse("mouseMoved", found.X, found.Y, object{"modifiers": modifierBits(s)}))
+		}
+		missed, err := a.clicks(ctx, s, found)
+		if err != nil || !missed {
+			return err
+		}
+		if a.begun = false; !a.pause(ctx) {
+			return mismatch(human.Sayf("%s stands still.", found.Words), human.Sayf("Something else came in its place before it was clicked, so it was not."))
+		}
 	}
+}
+
+// clicks clicks on an element. missed is true where something else has come in its place: then the page got nothing.
+func (a *act) clicks(ctx context.Context, s human.ProcedureStep, found *spot) (missed bool, err error) {
 	bits := modifierBits(s)
 	all := []command{mouse("mouseMoved", found.X, found.Y, object{"modifiers": bits})}
-	if s.Do == "hover" {
-		return a.inputs(ctx, "point", "", all...)
-	}
 	button, pressed := "left", 1
 	switch s.Button {
 	case 2:
@@ -141,7 +154,14 @@ func (a *act) points(ctx context.Context, s human.ProcedureStep) error {
 			mouse("mousePressed", found.X, found.Y, object{"button": button, "buttons": pressed, "clickCount": n + 1, "modifiers": bits}),
 			mouse("mouseReleased", found.X, found.Y, object{"button": button, "clickCount": n + 1, "modifiers": bits}))
 	}
-	return a.inputs(ctx, "point", "", all...)
+	if err := a.inputs(ctx, "point", "", all...); err != nil {
+		return false, err
+	}
+	err = a.evaluate(ctx, found.at, "hands.missed()", &missed)
+	if m := (*record.Mismatch)(nil); errors.As(err, &m) || ctx.Err() != nil {
+		return false, err
+	}
+	return missed, nil // a document that has gone was reached
 }
 
 // writes puts a text into a field. The page script writes it, in the task in which it looks whose page that is.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,7 +67,7 @@ func (p *performer) does(s human.ProcedureStep) record.Did {
 }
 
 // fails does a step that has to fail, and say so.
-func (p *performer) fails(s human.ProcedureStep, found string, secret ...*record.Secret) *record.Mismatch {
+func (p *performer) fails(s human.ProcedureStep, found string, secret ...*record.Secret) record.Mismatch {
 	p.t.Helper()
 	did, m := p.try(s, 150*time.Millisecond, secret...)
 	if m == nil || !strings.Contains(m.Found.Text, found) {
@@ -74,7 +76,7 @@ func (p *performer) fails(s human.ProcedureStep, found string, secret ...*record
 	if human.KindOf(m) != human.Conflict {
 		p.t.Errorf("it is of the kind %v", human.KindOf(m))
 	}
-	return m
+	return *m
 }
 
 // is waits for an expression of the page to have a value.
@@ -171,10 +173,10 @@ func TestHandsFillAForm(t *testing.T) {
 	// The recorder heard what was done, and no more.
 	var heard []string
 	for _, e := range p.all() {
-		switch {
-		case e.Type == human.PageInput:
+		switch e.Type {
+		case human.PageInput:
 			heard = append(heard, e.Element.Name+"="+e.Text)
-		case e.Type == human.PageChoice:
+		case human.PageChoice:
 			heard = append(heard, e.Element.Name+"="+strings.Join(e.Values, ","))
 		}
 	}
@@ -232,6 +234,11 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	p.does(click)
 	p.is("log.textContent", "send ")
 
+	// What comes under the pointer at the last moment is not clicked; what is meant is clicked where it then is.
+	set(`<div id=before></div><button id=delete>Delete</button><br><button id=send onpointermove="all.prepend(this)">Send</button>`)
+	p.does(click)
+	p.is("log.textContent", "send ")
+
 	// What stands beside an element says which row is meant, also when that is the only one left.
 	set(`<table><tr><td>Anna<td><button data-n=1>Delete</button><tr><td>Bert<td><button data-n=2>Delete</button></table>`)
 	bert := p.target(top, "[data-n='2']")
@@ -279,5 +286,279 @@ func TestHandsInFramesAndShadowRoots(t *testing.T) {
 	p.fails(human.ProcedureStep{Do: "click", Frame: []int{4}, Target: &human.ProcedureTarget{Role: "button"}}, "It does not have it")
 	if why := p.b.Interrupted(); why != "" {
 		t.Error(why)
+	}
+}
+
+func TestHandsAnswerDialogs(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": site(t, "dialogs.html")}, nil)
+	top := p.top(p.tab)
+	ask := human.ProcedureStep{Do: "click", Target: p.target(top, "#confirm")}
+	name := human.ProcedureStep{Do: "click", Target: p.target(top, "#prompt"), Dialogs: []human.ProcedureDialog{{Kind: "prompt", Message: "New name", Accept: true, Input: "final"}}}
+	p.does(name)
+	p.is("result.textContent", "named final")
+	ask.Dialogs = []human.ProcedureDialog{{Kind: "confirm", Message: "Really delete it?", Accept: false}}
+	p.does(ask)
+	p.is("result.textContent", "kept")
+	e := p.wait(human.PageDialog, func(e human.RecordedEvent) bool { return e.Dialog.Kind == "confirm" })
+	if e.Dialog.Accepted {
+		t.Errorf("%+v", e.Dialog)
+	}
+
+	none := name
+	none.Target = p.target(top, "#modal")
+	if m := p.fails(none, "No dialog is open"); !m.Did {
+		t.Errorf("%+v", m)
+	}
+	p.does(human.ProcedureStep{Do: "click", Target: p.target(top, "dialog button")})
+
+	ask.Dialogs = []human.ProcedureDialog{{Kind: "confirm", Message: "Really send it?", Accept: true}}
+	if m := p.fails(ask, `A dialog is open: confirm "Really delete it?"`); !m.Did {
+		t.Errorf("%+v", m)
+	}
+	p.lacks(human.Checkpoint{Is: "text", Text: "deleted"}, 0, "A dialog is open")
+	if m := p.fails(name, "A dialog is open"); m.Did { // nothing is done while it is
+		t.Errorf("%+v", m)
+	}
+	p.do(p.tab, "Page.handleJavaScriptDialog", object{"accept": true}) // as the person does
+	p.is("result.textContent", "deleted")
+	p.does(name)
+	p.is("result.textContent", "named final")
+}
+
+// A secret is typed on its own site alone, and the recording does not have it.
+func TestHandsTypeSecrets(t *testing.T) {
+	form := `<label>Code <input oninput="(globalThis.got ??= []).push(this.value), document.title = 'typed'"></label>`
+	p, url := perform(t, map[string]string{
+		"/": form + `<iframe src="http://other.test:PORT/inner"></iframe>`, "/inner": form, "/outer": `<iframe src="http://127.0.0.1:PORT/inner"></iframe>`,
+	}, nil)
+	secret := &record.Secret{Text: "hunter2-secret", Site: url}
+	step := human.ProcedureStep{Do: "change", Target: p.target(p.top(p.tab), "input"), Secret: "code"}
+	if _, m := p.try(step, patience, secret); m != nil {
+		t.Fatal(m)
+	}
+	p.is("document.querySelector('input').value", "hunter2-secret")
+	e := p.wait(human.PageInput, nil)
+	if e.Hidden == "" || e.Text != "" {
+		t.Errorf("the recording has %+v", e)
+	}
+	p.lacks(human.Checkpoint{Is: "value", Target: step.Target, Text: "other"}, 0, "It holds something else")
+
+	other := strings.Replace(url, "127.0.0.1", "other.test", 1)
+	foreign := step
+	foreign.Frame = []int{0} // on another site in a page of this one
+	p.fails(foreign, "The field is on "+other, secret)
+	p.within(p.frame(p.tab, "/inner"), "document.querySelector('input').value + document.title", "")
+
+	p.does(human.ProcedureStep{Do: "navigate", URL: other + "/outer"})
+	p.at("/outer")
+	p.fails(foreign, "The field is on "+other, secret) // of this site in a page of another
+	p.within(p.frame(p.tab, "/inner"), "document.querySelector('input').value + document.title", "")
+
+	p.does(human.ProcedureStep{Do: "navigate", URL: other + "/inner"})
+	p.at("/inner")
+	if m := p.fails(step, "The field is on "+other, secret); m.Did {
+		t.Errorf("%+v", m)
+	}
+	p.is("document.querySelector('input').value + document.title", "")
+
+	// The page that was asked may not be the one that is written to.
+	p.does(human.ProcedureStep{Do: "navigate", URL: url + "/inner"})
+	p.at("/inner")
+	p.js(p.tab, p.top(p.tab), "hands.ready("+quote(step.Target)+", {write: true})", nil)
+	p.is("hands.write('hunter2-secret', 'https://elsewhere.example')", "site")
+	p.is("document.querySelector('input').value + document.title", "")
+	raw, _ := json.Marshal(p.all())
+	if strings.Contains(string(raw), "hunter2") {
+		t.Error("the recording has the secret")
+	}
+}
+
+func TestHandsNoticeThePerson(t *testing.T) {
+	p, url := perform(t, map[string]string{"/": `<button onclick="document.title = 'hit'">Hit</button><input><div style="height:3000px;background:linear-gradient(red,blue)" onclick=""></div>`}, nil)
+	hit := human.ProcedureStep{Do: "click", Target: p.target(p.top(p.tab), "button")}
+	ours := func() {
+		t.Helper()
+		p.b.Resume()
+		p.does(hit)
+		p.does(human.ProcedureStep{Do: "press", Key: "Tab"})
+		p.does(human.ProcedureStep{Do: "scroll", ScrollY: 500})
+		p.does(human.ProcedureStep{Do: "navigate", URL: url + "/"})
+		p.at("/")
+		p.js(p.tab, p.top(p.tab), "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))", nil)
+		if why := p.b.Interrupted(); why != "" {
+			t.Fatalf("Deskbell's own steps count as a person's: %s", why)
+		}
+	}
+	for want, by := range map[string]func(){
+		"you moved the pointer": func() { p.do(p.tab, "Input.dispatchMouseEvent", object{"type": "mouseMoved", "x": 300, "y": 310}) },
+		"you clicked": func() {
+			p.do(p.tab, "Input.dispatchMouseEvent", object{"type": "mousePressed", "x": 300, "y": 310, "button": "left", "clickCount": 1})
+			p.do(p.tab, "Input.dispatchMouseEvent", object{"type": "mouseReleased", "x": 300, "y": 310, "button": "left", "clickCount": 1})
+		},
+		"you scrolled": func() {
+			p.do(p.tab, "Input.dispatchMouseEvent", object{"type": "mouseWheel", "x": 300, "y": 310, "deltaX": 0, "deltaY": 60})
+		},
+		"you pressed a key": func() {
+			p.do(p.tab, "Input.dispatchKeyEvent", object{"type": "keyDown", "key": "a", "text": "a", "windowsVirtualKeyCode": 65})
+		},
+	} {
+		t.Run(want, func(*testing.T) {
+			ours()
+			by()
+			p.until("it is noticed", func() bool { return p.b.Interrupted() != "" })
+			if got := p.b.Interrupted(); got != want {
+				t.Errorf("it says %q", got)
+			}
+		})
+	}
+}
+
+func TestHandsInTabs(t *testing.T) {
+	p, url := perform(t, map[string]string{
+		"/":    `<button onclick="setTimeout(() => window.open('/two'), 100)">Open</button><a href="/slow">Slow</a><button onclick="document.title = 'first'">Next</button>`,
+		"/two": `<title>Two</title><button onclick="document.title = 'hit'">Next</button>`,
+	}, map[string]http.HandlerFunc{"/slow": func(w http.ResponseWriter, r *http.Request) {
+		<-time.After(700 * time.Millisecond)
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<button onclick="document.title = 'second'">Next</button>`))
+	}})
+	top := p.top(p.tab)
+	next, began := p.target(top, "button:last-of-type"), p.b.Now()
+	p.lacks(human.Checkpoint{Is: "opened", Page: "t2"}, began, "It has not opened")
+	p.lacks(human.Checkpoint{Is: "closed", Page: "t2"}, began, "It has not opened")
+	p.does(human.ProcedureStep{Do: "click", Target: p.target(top, "button")})
+	p.does(human.ProcedureStep{Do: "click", Page: "t2", Target: next}) // is waited for
+	p.holds(human.Checkpoint{Is: "title", Text: "hit", Page: "t2"})
+	p.holds(human.Checkpoint{Is: "opened", Page: "t2"})
+	p.lacks(human.Checkpoint{Is: "opened", Page: "t1"}, began, "It was open before")
+	p.does(human.ProcedureStep{Do: "switchPage", Page: "t1"})
+	p.does(human.ProcedureStep{Do: "close", Page: "t2"})
+	p.holds(human.Checkpoint{Is: "closed", Page: "t2"})
+	p.fails(human.ProcedureStep{Do: "click", Page: "t2", Target: next}, "It was closed")
+
+	// What is done after a link is done on the page that it leads to, though that is slow.
+	p.does(human.ProcedureStep{Do: "click", Target: p.target(top, "a")})
+	p.does(human.ProcedureStep{Do: "click", Target: next})
+	p.tab = p.at("/slow")
+	p.is("document.title", "second")
+	m := p.fails(human.ProcedureStep{Do: "navigate", URL: strings.Replace(url, "http://127.0.0.1", "http://127.0.0.1:1/x?", 1)}, "ERR_")
+	if !m.Did {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestHandsDoTheRest(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.csv")
+	if err := os.WriteFile(file, []byte("a,b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, url := perform(t, map[string]string{
+		"/": "<p>Start</p>", "/drag": site(t, "drag.html"), "/canvas": site(t, "canvas.html"),
+		"/rest": `<input type=file hidden aria-label=Report onchange="log.textContent = this.files[0].name"><output id=log></output>
+			<div contenteditable aria-label=Notes>old</div><ul id=menu onmouseover="log.textContent = 'over'"><li>Menu</ul>
+			<table aria-label=Prices><tr><th>What<th>Price<tr><td>Tea<td>3</table><p id=para>Total 12</p>
+			<input id=k aria-label=Keys onkeydown="log.textContent = [event.ctrlKey, event.shiftKey, event.key, log.textContent.length]">
+			<div id=box style="height:60px;overflow:auto" aria-label=Box role=region><p style="height:500px"></div>
+			<video controls muted aria-label=Film src="data:video/mp4,"></video><a href="/file" download>Save</a><button ondblclick="log.textContent = 'twice'" oncontextmenu="log.textContent = 'menu'; return false">B</button>`,
+	}, map[string]http.HandlerFunc{"/file": func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Disposition", `attachment; filename="sums 7.csv"`)
+		_, _ = w.Write([]byte("x"))
+	}})
+	go_ := func(to string) place {
+		p.does(human.ProcedureStep{Do: "navigate", URL: url + to})
+		p.tab = p.at(to)
+		return p.top(p.tab)
+	}
+	top := go_("/drag")
+	p.does(human.ProcedureStep{Do: "drag", Target: p.target(top, "#card"), To: p.target(top, "#to")})
+	p.is("log.textContent", "dropped ")
+	p.does(human.ProcedureStep{Do: "drag", Target: p.target(top, "#knob"), To: p.target(top, "#track")})
+	p.is("log.textContent", "dropped volume 5 ")
+
+	top = go_("/canvas")
+	x, y := 0.5, 0.25
+	p.does(human.ProcedureStep{Do: "click", Target: p.target(top, "canvas"), X: &x, Y: &y})
+	p.is("document.querySelector('#spots').textContent", "150,50 ")
+
+	top = go_("/rest")
+	p.does(human.ProcedureStep{Do: "setInputFiles", Target: p.target(top, "[type=file]"), Files: []string{file}})
+	p.is("log.textContent", "report.csv")
+	p.fails(human.ProcedureStep{Do: "setInputFiles", Target: p.target(top, "[type=file]"), Files: []string{file + "x"}}, "It cannot be read")
+	p.does(human.ProcedureStep{Do: "change", Target: p.target(top, "[contenteditable]"), Text: "new"})
+	p.is("document.querySelector('[contenteditable]').textContent", "new")
+	p.does(human.ProcedureStep{Do: "hover", Target: p.target(top, "li")})
+	p.is("log.textContent", "over")
+	p.does(human.ProcedureStep{Do: "press", Target: p.target(top, "#k"), Key: "a", Modifiers: []string{"ctrl", "shift"}})
+	p.is("log.textContent.slice(0, 12)", "true,true,a,")
+	p.does(human.ProcedureStep{Do: "press", Target: p.target(top, "#k"), Key: "7", Count: 3})
+	p.is("k.value", "777")
+	p.does(human.ProcedureStep{Do: "press", Key: "a", Modifiers: []string{"ctrl"}})
+	p.does(human.ProcedureStep{Do: "press", Key: "Backspace"})
+	p.is("k.value", "")
+	p.does(human.ProcedureStep{Do: "scroll", Target: p.target(top, "#box"), ScrollY: 120})
+	p.is("box.scrollTop", "120")
+	did := p.does(human.ProcedureStep{Do: "pick", Target: p.target(top, "#para"), Output: "total"})
+	if did.Text != "Total 12" || did.Picked.W == 0 {
+		t.Errorf("%+v", did)
+	}
+	did = p.does(human.ProcedureStep{Do: "pick", Target: p.target(top, "table"), Output: "prices", Take: "table"})
+	if len(did.Rows) != 2 || did.Rows[1][0] != "Tea" {
+		t.Errorf("%+v", did)
+	}
+	if e := p.wait(human.PagePicked, func(e human.RecordedEvent) bool { return e.Pick.Field == "prices" }); e.Pick.Take != "table" {
+		t.Errorf("%+v", e.Pick)
+	}
+	p.does(human.ProcedureStep{Do: "media", Target: p.target(top, "video"), Options: []string{"volume", "30"}})
+	p.is("document.querySelector('video').volume", "0.3")
+	p.does(human.ProcedureStep{Do: "doubleClick", Target: p.target(top, "button")})
+	p.is("log.textContent", "twice")
+	p.does(human.ProcedureStep{Do: "click", Target: p.target(top, "button"), Button: 3})
+	p.is("log.textContent", "menu")
+	since := p.b.Now()
+	p.does(human.ProcedureStep{Do: "click", Target: p.target(top, "a")})
+	p.holds(human.Checkpoint{Is: "download", Text: "sums*.csv"})
+	p.lacks(human.Checkpoint{Is: "download", Text: "sums*.csv"}, p.b.Now(), "No such file has arrived")
+	p.lacks(human.Checkpoint{Is: "download", Text: "*.pdf"}, since, "No such file has arrived")
+	if why := p.b.Interrupted(); why != "" {
+		t.Error(why)
+	}
+}
+
+// BenchmarkStep clicks a button and looks whether the page says what comes of it.
+func BenchmarkStep(b *testing.B) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<button onclick="log.textContent = 'Clicked ' + ++n">Hit</button><output id=log></output><script>let n = 0</script>`))
+	}))
+	defer s.Close()
+	br := New(headless(nil), human.BrowserOptions{URL: s.URL + "/"}, nil)
+	ctx, cancel := context.WithCancel(b.Context())
+	ready, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = br.Run(ctx, func() { close(ready) }, func(human.RecordedEvent) {})
+	}()
+	defer func() { cancel(); <-done }()
+	<-ready
+	hit := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Hit", Selectors: [][]string{{`aria/Hit[role="button"]`}}}}
+	n := 0
+	step := func() {
+		n++
+		if _, err := br.Do(ctx, hit, nil, patience); err != nil {
+			b.Fatal(err)
+		}
+		for {
+			m, err := br.Holds(ctx, human.Checkpoint{Is: "text", Text: fmt.Sprint("Clicked ", n)}, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if m == nil {
+				return
+			}
+		}
+	}
+	step()
+	for b.Loop() {
+		step()
 	}
 }

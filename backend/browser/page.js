@@ -482,12 +482,22 @@
   const listeners = {};
   for (const type of Object.keys(hear)) listeners[type] = only(hear[type]);
 
+  /** Further parts, such as that which runs procedures. They are given what the script has. */
+  const parts = [];
+  function extend(make) {
+    const part = make({ secrets, names, elements, fields, take, intend });
+    parts.push(part);
+    part.arm();
+    return part;
+  }
+
   function arm() {
     for (const type of Object.keys(listeners)) window.addEventListener(type, listeners[type], { capture: true, passive: true });
     secrets.watch(document);
     looks.arm();
     // When pagehide comes, what is sent is not heard any more.
     navigation.addEventListener('navigate', leaving);
+    for (const part of parts) part.arm();
   }
 
   /** Tells what was held back until it comes to rest. */
@@ -508,9 +518,6 @@
     hover.pressed();
   }
   arm();
-
-  /** Hands what the script has to a further part of it, such as that which runs procedures. */
-  const extend = (part) => part({ secrets, names, elements, fields, take, intend });
 
   const given = { deskbell: Object.freeze({ arm, flush, stop }), extend, secretRects, take, meant, describe: (node) => describe(node instanceof Element ? node : elements.parent(node)) };
   for (const name of Object.keys(given)) Object.defineProperty(globalThis, name, { value: given[name] });

@@ -186,7 +186,7 @@
    * point: the pointer; on: to be checked; write: text; options: these; file; site: text that belongs to this origin alone.
    */
   async function ready(target, how) {
-    found = null;
+    found = aimed = null;
     const label = (e) => labelsOf(e).find(shown);
     const reached = (e) => how.file || shown(e) || (how.on !== undefined && has.call(e, 'type') && label(e) !== undefined);
     const { e, by, drifted, many, near } = locate(target, reached);
@@ -222,6 +222,7 @@
     if (!hit) return wait('outside');
     if (!belongs(hit, e) && !belongs(hit, at)) return wait('covered', { near: words(hit) });
     expected = { x, y };
+    if (!how.hover) aimed = { e, at };
     return { ...is, x, y };
   }
 
@@ -317,9 +318,9 @@
   let expected = null;
   const size = () => `${outerWidth} ${outerHeight}`;
   let was = size();
+  const asExpected = (event) => expected && Math.abs(event.clientX - expected.x) < 2 && Math.abs(event.clientY - expected.y) < 2;
   const tell = (event, how) => {
-    const ours = expected && Math.abs(event.clientX - expected.x) < 2 && Math.abs(event.clientY - expected.y) < 2;
-    globalThis.deskbellShown(`hand ${JSON.stringify({ how, x: event.screenX || 0, y: event.screenY || 0, key: event.key || '', ours: Boolean(ours), at: Date.now() - performance.now() + event.timeStamp })}`);
+    globalThis.deskbellShown(`hand ${JSON.stringify({ how, x: event.screenX || 0, y: event.screenY || 0, key: event.key || '', ours: Boolean(asExpected(event)), at: Date.now() - performance.now() + event.timeStamp })}`);
   };
   const hear = {
     pointermove(event) {
@@ -337,9 +338,38 @@
     },
   };
   let drag = null;
-  addEventListener('pointerdown', () => (drag = null), { capture: true });
-  addEventListener('dragstart', (event) => (drag = event), { capture: true });
-  for (const type of Object.keys(hear)) addEventListener(type, (event) => event.isTrusted && hear[type](event), { capture: true, passive: true });
+  const listeners = { dragstart: (event) => (drag = event) };
+  for (const type of Object.keys(hear)) {
+    listeners[type] = (event) => {
+      if (type === 'pointerdown') drag = null;
+      if (event.isTrusted) hear[type](event);
+    };
+  }
 
-  return { ready, write, written, lifted: () => drag !== null && !drag.defaultPrevented, choose, scroll, play, stands, says, focus: () => focus(found), element: () => found, take: (kind) => take(kind, found) };
+  // What Deskbell presses is held back where something else has come under the pointer since that was looked at.
+  let aimed = null;
+  let missed = false;
+  function guard(event) {
+    if (!aimed || !event.isTrusted) return;
+    const hit = event.composedPath()[0];
+    if (event.type === 'pointerdown') missed = asExpected(event) && !belongs(hit, aimed.e) && !belongs(hit, aimed.at);
+    if (!missed) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+
+  /** Whether what was pressed last was held back. */
+  function missedIt() {
+    const was = missed;
+    missed = false;
+    aimed = null;
+    return was;
+  }
+
+  function arm() {
+    for (const type of Object.keys(listeners)) addEventListener(type, listeners[type], { capture: true, passive: true });
+    for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'contextmenu', 'dblclick']) addEventListener(type, guard, { capture: true });
+  }
+
+  return { arm, ready, missed: missedIt, write, written, lifted: () => drag !== null && !drag.defaultPrevented, choose, scroll, play, stands, says, focus: () => focus(found), element: () => found, take: (kind) => take(kind, found) };
 })

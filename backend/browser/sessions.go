@@ -229,6 +229,9 @@ func (t *tab) arm(p *part, then func()) {
 	c.send(p.session, "Page.addScriptToEvaluateOnNewDocument", object{
 		"source": t.b.source, "worldName": worldName, "runImmediately": true, "includeCommandLineAPI": true,
 	})
+	if t.b.hands.given() {
+		c.send(p.session, "Page.addScriptToEvaluateOnNewDocument", handsScript())
+	}
 	t.askFrames(p)
 	t.equip(p.session)
 	c.send(p.session, "Target.setAutoAttach", autoAttach)
