@@ -148,12 +148,6 @@ func sometimes(html string) string {
 	return html
 }
 
-// swapped exchanges two texts.
-func swapped(a, b string) func(string) string {
-	r := strings.NewReplacer(a, b, b, a)
-	return func(html string) string { return r.Replace(html) }
-}
-
 // about says whether a record is one that the values name.
 func about(r Record, values map[string]string) bool {
 	switch r.Kind {
@@ -260,14 +254,6 @@ func besides(w write, b books) []write {
 		}
 	}
 	return append(more, w)
-}
-
-func names(changes []Change) []string {
-	var all []string
-	for _, c := range changes {
-		all = append(all, c.Name)
-	}
-	return all
 }
 
 // merged has the entries of all; later ones win.

@@ -492,7 +492,7 @@ func (v view) Day(iso string) string {
 func (v view) Extra() template.HTML {
 	var css, js strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(v.on)) {
-		css.WriteString(v.on[name].css + "\n")
+		css.WriteString(v.on[name].css)
 		if code := v.on[name].js; code != "" {
 			fmt.Fprintf(&js, "Faktura.changes.push(function (root) {const all = s => [...root.querySelectorAll(s)];%s});\n", code)
 		}

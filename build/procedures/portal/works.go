@@ -211,29 +211,19 @@ func of(r Record, names ...string) map[string]string {
 }
 
 func invoiceAt(b books, at int) Record {
-	all := b.all("invoice")
-	return all[at%len(all)]
+	invoice, _ := b.where("invoice", map[string]string{
+		"customer": customerNames[at%len(customerNames)], "month": months[(at+at/len(customerNames))%len(months)],
+	})
+	return invoice
 }
 
-// Values are the nth values of a work's parameters in the portal of a seed. Those of other n are others, up to eight; the third are about
-// a name with which others begin.
+// Values are the nth values of a work's parameters in the portal of a seed: others for each n, up to eight. The third are about a name
+// with which others begin.
 func (w Work) Values(seed uint64, n int) map[string]string {
-	b := world(seed)
 	order := generator(seed, 1).Perm(len(drafts))
-	at := order[n%len(order)] + len(drafts)*(n/len(order)) + 3*len(drafts)*int(seed%5)
-	values := w.values(b, at)
-	if n%len(order) != 2 {
-		return values
-	}
-	switch {
-	case values["month"] != "" && values["customer"] != "":
-		values["customer"] = customerNames[0]
-	case values["customer"] != "":
-		values["customer"] = customerNames[0]
-	case values["draft"] != "":
-		values["draft"] = drafts[0]
-	}
-	return values
+	first := slices.Index(order, 0)
+	order[2], order[first] = order[first], order[2]
+	return w.values(world(seed), order[n%len(order)]+len(drafts)*(n/len(order))+len(customerNames)*int(seed%5))
 }
 
 // StepNames are the steps of its script, in order.
