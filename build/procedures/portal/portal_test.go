@@ -246,7 +246,7 @@ func TestLateIsTrueInTheEnd(t *testing.T) {
 		if _, shown := s.read().find("draft", d.ID); shown || w.Truth(s, values) == nil {
 			t.Error("it is stored at once, or not shown")
 		}
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		synctest.Wait()
 		if err := w.Truth(s, values); err != nil {
 			t.Error(err)

@@ -211,17 +211,23 @@ type call struct {
 	file    []byte
 }
 
-// form reads the values of a request: a query, a form with or without a file, or JSON.
+// form reads the values of a request: a query, a form with or without a file, or JSON. Names may have the prefix of renamed ones.
 func form(r *http.Request) (values map[string]string, file []byte, err error) {
-	values = map[string]string{}
+	sent := map[string]string{}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
-		return values, nil, json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&values)
+		err = json.NewDecoder(r.Body).Decode(&sent)
+	} else if err = r.ParseMultipartForm(1 << 20); err == nil || errors.Is(err, http.ErrNotMultipart) {
+		err = nil
+		for name := range r.Form {
+			sent[name] = r.Form.Get(name)
+		}
 	}
-	if err := r.ParseMultipartForm(1 << 20); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+	if err != nil {
 		return nil, nil, err
 	}
-	for name := range r.Form {
-		values[strings.TrimPrefix(name, "fk_")] = strings.TrimSpace(r.Form.Get(name))
+	values = map[string]string{}
+	for name, value := range sent {
+		values[strings.TrimPrefix(name, "fk_")] = strings.TrimSpace(value)
 	}
 	if r.MultipartForm == nil {
 		return values, nil, nil
@@ -232,7 +238,7 @@ func form(r *http.Request) (values map[string]string, file []byte, err error) {
 			return nil, nil, err
 		}
 		defer func() { _ = f.Close() }()
-		if file, err = io.ReadAll(io.LimitReader(f, 1<<20)); err != nil {
+		if file, err = io.ReadAll(f); err != nil {
 			return nil, nil, err
 		}
 	}

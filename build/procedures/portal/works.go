@@ -89,8 +89,7 @@ var Works = []Work{
 		values: func(b books, at int) map[string]string { return of(invoiceAt(b, at), "customer", "month") },
 		gives: func(s *Server, v map[string]string) map[string]string {
 			invoice, _ := s.first.where("invoice", v)
-			net, _ := strconv.Atoi(invoice.Fields["cents"])
-			return map[string]string{"total": s.money(strconv.Itoa(net + (net*19+50)/100))}
+			return map[string]string{"total": s.total(invoice)}
 		},
 	},
 	{
@@ -224,6 +223,15 @@ func (w Work) Values(seed uint64, n int) map[string]string {
 	first := slices.Index(order, 0)
 	order[2], order[first] = order[first], order[2]
 	return w.values(world(seed), order[n%len(order)]+len(drafts)*(n/len(order))+len(customerNames)*int(seed%5))
+}
+
+// total is what a customer owes for an invoice.
+func (s *Server) total(invoice Record) string {
+	net, err := strconv.Atoi(invoice.Fields["cents"])
+	if err != nil {
+		return ""
+	}
+	return s.money(strconv.Itoa(net + (net*19+50)/100))
 }
 
 // StepNames are the steps of its script, in order.
