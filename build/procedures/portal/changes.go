@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // A Change is one way in which the portal is another on purpose.
@@ -17,7 +16,8 @@ type Change struct {
 	// it does not touch has to go right.
 	Touches map[string]Accept
 
-	html   func(string) string                    // changes what is sent as a page or a part of one
+	inside bool                                   // the login page stays as it is
+	html   func(load uint64, html string) string  // changes what is sent as a page or a part of one, the first of the portal being load 1
 	css    string                                 // added to all pages
 	js     string                                 // changes root, a part of a page, before it is shown; all(selector) finds in it
 	data   func(books, map[string]string) books   // changes what there is at first; values are those of the run to come
@@ -76,8 +76,6 @@ func choosing(accept func(...string) Accept) touches {
 
 func all() []Change { return slices.Concat(Changes, Lies) }
 
-var loads atomic.Uint64 // pages that were changed at random
-
 // scramble gives another text for each text and page.
 func scramble(load uint64, text string) string { return "x" + digest(fmt.Append(nil, load, text))[:8] }
 
@@ -85,10 +83,9 @@ func scramble(load uint64, text string) string { return "x" + digest(fmt.Append(
 const identifiers = "id|for|form|aria-labelledby"
 
 // attributes changes the values of attributes.
-func attributes(names string, change func(load uint64, value string) string) func(string) string {
+func attributes(names string, change func(load uint64, value string) string) func(uint64, string) string {
 	find := regexp.MustCompile(`( (?:` + names + `)=")([^"]*)"`)
-	return func(html string) string {
-		load := loads.Add(1)
+	return func(load uint64, html string) string {
 		return find.ReplaceAllStringFunc(html, func(found string) string {
 			m := find.FindStringSubmatch(found)
 			return m[1] + change(load, m[2]) + `"`
@@ -96,15 +93,15 @@ func attributes(names string, change func(load uint64, value string) string) fun
 	}
 }
 
-func without(names string) func(string) string {
+func without(names string) func(uint64, string) string {
 	find := regexp.MustCompile(` (?:` + names + `)="[^"]*"`)
-	return func(html string) string { return find.ReplaceAllString(html, "") }
+	return func(_ uint64, html string) string { return find.ReplaceAllString(html, "") }
 }
 
 // words replaces texts of elements and names of fields, where they are whole.
-func words(by map[string]string) func(string) string {
+func words(by map[string]string) func(uint64, string) string {
 	find := regexp.MustCompile(`(>|aria-label="|data-confirm="|title=")([^<>"]+)([<"])`)
-	return func(html string) string {
+	return func(_ uint64, html string) string {
 		return find.ReplaceAllStringFunc(html, func(found string) string {
 			m := find.FindStringSubmatch(found)
 			if other, ok := by[strings.TrimSpace(m[2])]; ok {
@@ -120,7 +117,7 @@ var synonyms = map[string]string{
 	"Show": "Search", "Open": "View", "Download PDF": "Save as PDF", "Send reminder": "Remind", "Send": "Submit", "Message": "Text", "New order": "Add order",
 	"Customer": "Client", "Product": "Article", "Quantity": "Count", "Delivery": "Arrives on", "Place order": "Buy", "Edit": "Change", "Save": "Apply", "Delete": "Remove",
 	"Title": "Caption", "Kind": "Type", "File": "Attachment", "Upload": "Add", "Month": "Period", "Calculate": "Run", "Total": "Sum", "Invoice": "Bill", "Amount": "Value",
-	"Paid on": "Date", "Method": "Way", "Continue": "Next", "Book payment": "Confirm", "Sign in": "Log in", "User name": "Account", "Password": "Passphrase", "Street": "Road", "City": "Town",
+	"Paid on": "Date", "Method": "Way", "Continue": "Next", "Book payment": "Confirm", "Street": "Road", "City": "Town",
 	"Order number": "Reference", "Name": "Company",
 }
 
@@ -129,7 +126,7 @@ var german = map[string]string{
 	"Show": "Anzeigen", "Open": "Öffnen", "Download PDF": "PDF laden", "Send reminder": "Mahnung senden", "Send": "Senden", "Message": "Nachricht", "New order": "Neue Bestellung",
 	"Customer": "Kunde", "Product": "Artikel", "Quantity": "Menge", "Delivery": "Lieferung", "Place order": "Bestellen", "Edit": "Bearbeiten", "Save": "Speichern", "Delete": "Löschen",
 	"Title": "Titel", "Kind": "Art", "File": "Datei", "Upload": "Hochladen", "Month": "Monat", "Calculate": "Berechnen", "Total": "Summe", "Invoice": "Rechnung", "Amount": "Betrag",
-	"Paid on": "Bezahlt am", "Method": "Zahlungsart", "Continue": "Weiter", "Book payment": "Buchen", "Sign in": "Anmelden", "User name": "Benutzername", "Password": "Kennwort", "Street": "Straße", "City": "Ort",
+	"Paid on": "Bezahlt am", "Method": "Zahlungsart", "Continue": "Weiter", "Book payment": "Buchen", "Street": "Straße", "City": "Ort",
 	"Order number": "Bestellnummer", "Name": "Name", "Cancel": "Abbrechen", "Delete this draft?": "Entwurf löschen?", "Place this order?": "Bestellung absenden?",
 }
 
@@ -141,9 +138,9 @@ var final = map[string]string{
 var variant = words(synonyms)
 
 // sometimes changes every second page.
-func sometimes(html string) string {
-	if loads.Add(1)%2 == 0 {
-		return variant(html)
+func sometimes(load uint64, html string) string {
+	if load%2 == 0 {
+		return variant(load, html)
 	}
 	return html
 }

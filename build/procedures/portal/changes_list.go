@@ -7,7 +7,9 @@ import "strings"
 var Changes = []Change{
 	// Other looks.
 	{Name: "caps", Does: "Buttons, labels and headings are in capital letters by CSS.", Touches: every(right), css: `.btn, label, th, h1, h2, .nav-link { text-transform: uppercase }`},
-	{Name: "right-to-left", Does: "The page runs from right to left.", Touches: every(right), html: func(h string) string { return strings.Replace(h, `<html lang="en">`, `<html lang="en" dir="rtl">`, 1) }},
+	{Name: "right-to-left", Does: "The page runs from right to left.", Touches: every(right), html: func(_ uint64, h string) string {
+		return strings.Replace(h, `<html lang="en">`, `<html lang="en" dir="rtl">`, 1)
+	}},
 	{Name: "zoomed", Does: "Everything is half as large again.", Touches: every(right), css: `body { zoom: 1.5 }`},
 	{Name: "sticky-header", Does: "A header of 40 % of the window stays above what is scrolled, with a tall page below.", Touches: every(right), css: `.top { position: sticky; top: 0; height: 40vh; z-index: 5 } .content { padding-top: 90vh; padding-bottom: 90vh }`},
 	{Name: "far-down", Does: "Everything stands three windows further down.", Touches: every(right), css: `.content { padding-top: 300vh }`},
@@ -21,12 +23,12 @@ var Changes = []Change{
 	{Name: "testids-gone", Does: "No data-testid is left.", Touches: every(right), html: without("data-testid")},
 	{Name: "names-renamed", Does: "The names of form fields have another prefix.", Touches: every(right), html: attributes("name", func(_ uint64, v string) string { return "fk_" + v })},
 	{Name: "classes-random", Does: "All classes are random, and the styles are lost.", Touches: every(right), html: attributes("class", scramble)},
-	{Name: "all-random", Does: "Ids, data-testid, names' prefix and classes are all others.", Touches: every(right), html: func(h string) string {
-		return attributes("name", func(_ uint64, v string) string { return "fk_" + v })(attributes(identifiers+"|data-testid|class", scramble)(h))
+	{Name: "all-random", Does: "Ids, data-testid, names' prefix and classes are all others.", Touches: every(right), html: func(load uint64, h string) string {
+		return attributes("name", func(_ uint64, v string) string { return "fk_" + v })(load, attributes(identifiers+"|data-testid|class", scramble)(load, h))
 	}},
 	{Name: "testids-shifted", Does: "Each button and field has the id and data-testid of the one before it.", Touches: every(either(Anywhere)), js: `
 		const list = all('.btn, input:not([type=hidden]), select, textarea').filter(e => e.dataset.testid), had = list.map(e => [e.id, e.dataset.testid])
-		all('label[for]').forEach(l => { const f = list.find(e => e.id === l.htmlFor); if (f) l.append(f) })
+		all('label[for]').forEach(l => { const f = list.find(e => e.id === l.htmlFor); if (f) { l.append(f); l.removeAttribute('for') } })
 		list.forEach((e, i) => { [e.id, e.dataset.testid] = had[(i + had.length - 1) % had.length] })`},
 	{Name: "buttons-swapped", Does: "Save and Delete, and Send and Cancel, change places, ids and data-testid.", Touches: touches{ChangeAddress: either("save"), SendReminder: either("send")}, js: `
 		const swap = (a, b) => { if (!a || !b) return; [a.id, b.id] = [b.id, a.id]; [a.dataset.testid, b.dataset.testid] = [b.dataset.testid ?? '', a.dataset.testid ?? '']
@@ -42,17 +44,17 @@ var Changes = []Change{
 		swap(all('#street')[0], all('#city')[0]); swap(all('#payment-invoice')[0], all('#payment-amount')[0])`},
 
 	// Other words.
-	{Name: "words-synonyms", Does: "All buttons, labels and links say it in other words.", Touches: every(either(Anywhere)), html: words(synonyms)},
-	{Name: "words-german", Does: "All buttons, labels and links are in German.", Touches: every(either(Anywhere)), html: words(german)},
+	{Name: "words-synonyms", inside: true, Does: "All buttons, labels and links say it in other words.", Touches: every(either(Anywhere)), html: words(synonyms)},
+	{Name: "words-german", inside: true, Does: "All buttons, labels and links are in German.", Touches: every(either(Anywhere)), html: words(german)},
 	{Name: "buttons-reworded", Does: "The buttons that write have other words.", Touches: merged(writing(either), touches{ExportInvoice: either("download"), MonthTotal: either("calculate")}), html: words(final)},
 	{Name: "icons-named", Does: "Buttons are icons with the same accessible name.", Touches: every(right), js: `all('.btn').forEach(b => { b.setAttribute('aria-label', b.textContent.trim()); b.innerHTML = '<svg width="14" height="14" aria-hidden="true"><circle cx="7" cy="7" r="6" fill="currentColor"/></svg>' })`},
-	{Name: "icons-only", Does: "Buttons are icons without a name.", Touches: every(either(Anywhere)), js: `all('.btn').forEach(b => { b.innerHTML = '<svg width="14" height="14" aria-hidden="true"><circle cx="7" cy="7" r="6" fill="currentColor"/></svg>' })`},
-	{Name: "labels-unbound", Does: "Labels stand beside fields without belonging to them.", Touches: every(either(Anywhere)), html: without("for")},
-	{Name: "labels-inside", Does: "Labels are placeholders inside of the fields.", Touches: every(either(Anywhere)), js: `all('.field label').forEach(l => { const f = root.querySelector('#' + l.htmlFor); if (f && f.type !== 'checkbox') { f.placeholder = l.textContent; l.remove() } })`},
-	{Name: "labels-starred", Does: "Labels end in a star.", Touches: every(either(Anywhere)), js: `all('label').forEach(l => { l.textContent += ' *' })`},
-	{Name: "counts-in-names", Does: "Links and buttons have a count behind their words.", Touches: every(either(Anywhere)), js: `all('.btn, .nav-link').forEach((b, i) => { b.textContent += ' (' + (i * 7 % 11) + ')' })`},
-	{Name: "hard-spaces", Does: "Spaces in names are no-break spaces, and long words have soft hyphens.", Touches: every(either(Anywhere)), js: `all('.btn, label, .nav-link').forEach(e => { e.textContent = e.textContent.replaceAll(' ', '\u00a0').replace(/(\w{4})(\w{4})/g, '$1\u00ad$2') })`},
-	{Name: "variants", Does: "Every second page has other words.", Touches: every(either(Anywhere)), html: sometimes},
+	{Name: "icons-only", inside: true, Does: "Buttons are icons without a name.", Touches: every(either(Anywhere)), js: `all('.btn').forEach(b => { b.innerHTML = '<svg width="14" height="14" aria-hidden="true"><circle cx="7" cy="7" r="6" fill="currentColor"/></svg>' })`},
+	{Name: "labels-unbound", inside: true, Does: "Labels stand beside fields without belonging to them.", Touches: every(either(Anywhere)), html: without("for")},
+	{Name: "labels-inside", inside: true, Does: "Labels are placeholders inside of the fields.", Touches: every(either(Anywhere)), js: `all('.field label').forEach(l => { const f = root.querySelector('#' + l.htmlFor); if (f && f.type !== 'checkbox') { f.placeholder = l.textContent; l.remove() } })`},
+	{Name: "labels-starred", inside: true, Does: "Labels end in a star.", Touches: every(either(Anywhere)), js: `all('label').forEach(l => { l.textContent += ' *' })`},
+	{Name: "counts-in-names", inside: true, Does: "Links and buttons have a count behind their words.", Touches: every(either(Anywhere)), js: `all('.btn, .nav-link').forEach((b, i) => { b.textContent += ' (' + (i * 7 % 11) + ')' })`},
+	{Name: "hard-spaces", inside: true, Does: "Spaces in names are no-break spaces, and long words have soft hyphens.", Touches: every(either(Anywhere)), js: `all('.btn, label, .nav-link').forEach(e => { e.textContent = e.textContent.replaceAll(' ', '\u00a0').replace(/(\w{4})(\w{4})/g, '$1\u00ad$2') })`},
+	{Name: "variants", inside: true, Does: "Every second page has other words.", Touches: every(either(Anywhere)), html: sometimes},
 	{Name: "headings-reworded", Does: "Headings have other words.", Touches: every(either(Anywhere)), js: `all('h1, h2').forEach(h => { h.textContent = 'Your ' + h.textContent.toLowerCase() })`},
 
 	// Other places.

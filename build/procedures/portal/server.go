@@ -53,7 +53,8 @@ type Server struct {
 	writes   map[string]int
 	sessions map[string]string // and the text that the next page says once
 	once     map[string]bool   // what comes once and has come
-	pages    int
+	pages    int               // that were asked for
+	loads    uint64            // pages and parts of pages that were sent
 	errs     []error
 }
 
@@ -499,7 +500,7 @@ func (v view) Extra() template.HTML {
 	var css, js strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(v.on)) {
 		css.WriteString(v.on[name].css)
-		if code := v.on[name].js; code != "" {
+		if code := v.on[name].js; code != "" && v.sees(v.on[name]) {
 			fmt.Fprintf(&js, "Faktura.changes.push(function (root) {const all = s => [...root.querySelectorAll(s)];%s});\n", code)
 		}
 	}
@@ -550,9 +551,13 @@ func (c *call) render(name, around, title string, data any) {
 		}
 		html = outer.String()
 	}
+	c.mu.Lock()
+	c.loads++
+	load := c.loads
+	c.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(c.on)) {
-		if change := c.on[name]; change.html != nil {
-			html = change.html(html)
+		if change := c.on[name]; change.html != nil && c.sees(change) {
+			html = change.html(load, html)
 		}
 	}
 	c.w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -561,6 +566,9 @@ func (c *call) render(name, around, title string, data any) {
 		return // the browser has left
 	}
 }
+
+// sees says whether the page is one that a change changes.
+func (c *call) sees(change Change) bool { return c.session != "" || !change.inside }
 
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	c := &call{Server: s, w: w, r: r}
