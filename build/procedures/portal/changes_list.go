@@ -82,9 +82,9 @@ var Changes = []Change{
 	{Name: "other-host", Does: "The portal, with its login, is at another host.", Touches: every(stop("sign-in"))},
 
 	// Dialogs.
-	{Name: "cookie-wall", Does: "A cookie notice covers each page until it is answered.", Touches: every(either(Anywhere)), js: `if (root !== document.body || window !== top) return
-		const d = document.createElement('dialog'); d.innerHTML = '<p>We value your privacy.</p><button class="btn" data-on="close-notice" type="button">Accept all</button> <button class="btn" data-on="close-notice" type="button">Reject all</button>'; document.body.append(d); d.showModal()`},
-	{Name: "news", Does: "A dialog with news comes half a second after a page.", Touches: every(either(Anywhere)), js: `if (root !== document.body || window !== top) return
+	{Name: "cookie-wall", Does: "A cookie notice covers each page until it is answered once.", Touches: every(either(Anywhere)), js: `if (root !== document.body || window !== top || localStorage.cookies) return
+		const d = document.createElement('dialog'); d.innerHTML = '<p>We value your privacy.</p><button class="btn" data-on="close-notice" type="button">Accept all</button> <button class="btn" data-on="close-notice" type="button">Reject all</button>'; d.onclick = () => { localStorage.cookies = 1 }; document.body.append(d); d.showModal()`},
+	{Name: "news", inside: true, Does: "A dialog with news comes half a second after each page.", Touches: every(either(Anywhere)), js: `if (root !== document.body || window !== top) return
 		setTimeout(() => { const d = document.createElement('dialog'); d.innerHTML = '<h2>What is new</h2><p>Faktura is faster.</p><button class="btn" data-on="close-notice" type="button">Got it</button>'; document.body.append(d); d.showModal() }, 500)`},
 	{Name: "confirm-added", Does: "Each form that writes asks by a JavaScript dialog first.", Touches: writing(either), js: `all('form[method=post], form[data-send]').forEach(f => { if (!f.dataset.confirm && !/log(in|out)$/.test(f.action)) f.dataset.confirm = 'Are you sure?' })`},
 	{Name: "confirm-gone", Does: "No JavaScript dialog comes any more.", Touches: touches{PlaceOrder: either("place", "number"), DeleteDraft: either("delete")}, html: without("data-confirm")},
@@ -113,7 +113,7 @@ var Changes = []Change{
 	{Name: "disabled-a-while", Does: "Buttons are disabled for two seconds.", Touches: every(right), js: `all('button.btn').forEach(b => { b.disabled = true; setTimeout(() => { b.disabled = false }, 2000) })`},
 	{Name: "late-buttons", Does: "Buttons have no effect until the page's script is ready, after 1.5 seconds.", Touches: every(either(Anywhere)), js: `const until = Date.now() + 1500; root.addEventListener('click', e => { if (Date.now() < until && e.target.closest('.btn')) { e.preventDefault(); e.stopImmediatePropagation() } }, true)
 		if (root !== document.body) all('.btn').forEach(b => b.addEventListener('click', e => { if (Date.now() < until) { e.preventDefault(); e.stopImmediatePropagation() } }))`},
-	{Name: "auto-refresh", Does: "The lists of the single-page part are drawn again every 200 ms.", Touches: touches{PlaceOrder: either("new"), ChangeAddress: either("edit")}},
+	{Name: "auto-refresh", Does: "The lists of the single-page part are drawn again every 200 ms.", Touches: touches{PlaceOrder: either("new", "customer"), ChangeAddress: either("edit", "street")}},
 	{Name: "focus-stolen", Does: "Another field takes the focus every second.", Touches: every(either(Anywhere)), js: `setInterval(() => { const f = [...document.querySelectorAll('main input:not([type=hidden]), main select')].at(-1); if (f && f !== document.activeElement) f.focus() }, 1000)`},
 	{Name: "slow-save", Does: "A write takes two seconds without a sign.", Touches: every(right)},
 	{Name: "error-500-once", Does: "The first write fails with the status 500, and nothing is stored.", Touches: writing(either, AtEffect)},
@@ -124,7 +124,7 @@ var Changes = []Change{
 
 	// Forms.
 	{Name: "required-field", Does: "A new field is required: Cost center.", Touches: touches{
-		PlaceOrder: stop("place", "number"), ChangeAddress: stop("save"), SendReminder: stop("send"), UploadDocument: stop("upload", "number"), BookPayment: stop("continue", "book"),
+		PlaceOrder: stop("place", "number"), ChangeAddress: stop("save", AtEffect), SendReminder: stop("send", AtEffect), UploadDocument: stop("upload", "number"), BookPayment: stop("continue", "book"),
 	}},
 	{Name: "field-removed", Does: "The order has no delivery date.", Touches: touches{PlaceOrder: stop("delivery")}},
 	{Name: "field-prefilled", Does: "The quantity is 1 already.", Touches: touches{PlaceOrder: either("quantity")}},
