@@ -26,8 +26,10 @@ func (r Record) String() string {
 }
 
 func (r Record) with(name, value string) Record {
-	r.Fields = maps.Clone(r.Fields)
-	r.Fields[name] = value
+	fields := map[string]string{}
+	maps.Copy(fields, r.Fields)
+	fields[name] = value
+	r.Fields = fields
 	return r
 }
 

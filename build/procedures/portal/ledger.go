@@ -6,7 +6,7 @@ import (
 )
 
 // ledger is what another system knows: the records of a kind that are stored, whatever the portal's pages say, as JSON; those whose fields
-// have the values of the query. An invoice has its total, with tax, too. It needs no login, and no change touches it.
+// have the values of the query. An invoice has its month's total, with tax, too. It needs no login, and no change touches it.
 func (s *Server) ledger(w http.ResponseWriter, r *http.Request) {
 	values, _, err := form(r)
 	if err != nil {
@@ -18,7 +18,8 @@ func (s *Server) ledger(w http.ResponseWriter, r *http.Request) {
 		matches := true
 		line := record.with("id", record.ID).Fields
 		if record.Kind == "invoice" {
-			line["total"] = s.total(record)
+			_, _, total := s.first.sums(record.Fields["customer"], record.Fields["month"])
+			line["total"] = s.money(total)
 		}
 		for name, value := range values {
 			matches = matches && line[name] == value

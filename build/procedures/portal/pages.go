@@ -227,19 +227,23 @@ func (c *call) upload() {
 	c.done("/documents", "Filed as "+id)
 }
 
-// report is the sum of a customer's invoices of a month, and its tax.
-func (c *call) report() {
-	type sums struct{ Net, Tax, Total string }
-	var data *sums
-	if c.form["customer"] != "" {
-		net := 0
-		for _, r := range c.read().all("invoice") {
-			if cents, err := strconv.Atoi(r.Fields["cents"]); err == nil && r.Fields["customer"] == c.form["customer"] && r.Fields["month"] == c.reported() {
-				net += cents
-			}
+// sums are what a customer owes for a month, in cents.
+func (b books) sums(customer, month string) (net, tax, total string) {
+	sum := 0
+	for _, r := range b.all("invoice") {
+		if cents, err := strconv.Atoi(r.Fields["cents"]); err == nil && r.Fields["customer"] == customer && r.Fields["month"] == month {
+			sum += cents
 		}
-		tax := (net*19 + 50) / 100
-		data = &sums{strconv.Itoa(net), strconv.Itoa(tax), strconv.Itoa(net + tax)}
+	}
+	added := (sum*19 + 50) / 100
+	return strconv.Itoa(sum), strconv.Itoa(added), strconv.Itoa(sum + added)
+}
+
+func (c *call) report() {
+	var data map[string]string
+	if c.form["customer"] != "" {
+		net, tax, total := c.read().sums(c.form["customer"], c.reported())
+		data = map[string]string{"Net": net, "Tax": tax, "Total": total}
 	}
 	if c.has("iframe-removed") {
 		c.page("report", "Reports", data)

@@ -322,6 +322,22 @@ func TestChangesShow(t *testing.T) {
 	}
 }
 
+func TestChangesOfData(t *testing.T) {
+	for _, c := range Changes {
+		if c.data == nil {
+			continue
+		}
+		for _, w := range Works {
+			values := w.Values(1, 2)
+			v := visit(t, Options{Seed: 1, Changes: []string{c.Name}, Values: values})
+			verdict, why := Judge(v.s, w, values, Outcome{Outputs: v.do(w, values)})
+			if accept := c.In(w.Name); accept.Right != (verdict == Right) {
+				t.Errorf("%s, %s: %s: %s", c.Name, w.Name, verdict, why)
+			}
+		}
+	}
+}
+
 func TestWhatFailsOnce(t *testing.T) {
 	w, _ := WorkNamed(DeleteDraft)
 	values := w.Values(1, 0)
