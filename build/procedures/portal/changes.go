@@ -183,7 +183,7 @@ func others(behind bool, change func(Record) Record) func(books, map[string]stri
 func manyCustomers(b books, _ map[string]string) books {
 	for i := range 300 {
 		no := fmt.Sprintf("K-%d", 3000+i)
-		b = append(b, Record{"customer", no, map[string]string{"no": no, "name": fmt.Sprintf("Branch %03d", i), "street": "Am Markt 1", "city": cities[i%len(cities)], "mail": no + "@customer.example"}})
+		b = append(b, Record{"customer", no, map[string]string{"no": no, "name": fmt.Sprintf("Zweig %03d", i), "street": "Am Markt 1", "city": cities[i%len(cities)], "mail": no + "@customer.example"}})
 	}
 	return b
 }
