@@ -128,12 +128,12 @@ var Changes = []Change{
 	}},
 	{Name: "field-removed", Does: "The order has no delivery date.", Touches: touches{PlaceOrder: stop("delivery")}},
 	{Name: "field-prefilled", Does: "The quantity is 1 already.", Touches: touches{PlaceOrder: either("quantity")}},
-	{Name: "field-short", Does: "The street takes twelve characters.", Touches: touches{ChangeAddress: either("street", "city", "save", AtEffect)}},
-	{Name: "autocomplete", Does: "The street that was typed becomes a suggested one a moment after it was left.", Touches: touches{ChangeAddress: either("street", "city", "save", AtEffect)}, js: `all('[aria-label=Street]').forEach(f => f.addEventListener('change', () => setTimeout(() => { f.value = 'Lindenweg 1' }, 150)))`},
+	{Name: "field-short", Does: "The street takes twelve characters.", Touches: touches{ChangeAddress: either("street", "city", "save")}},
+	{Name: "autocomplete", Does: "The street that was typed becomes a suggested one a moment after it was left.", Touches: touches{ChangeAddress: either("street", "city", "save")}, js: `all('[aria-label=Street]').forEach(f => f.addEventListener('change', () => setTimeout(() => { f.value = 'Lindenweg 1' }, 150)))`},
 	{Name: "capitals-typed", Does: "Text fields turn what is typed into capital letters.", Touches: touches{
-		ChangeAddress: either("street", "city", "save", AtEffect), SendReminder: either("message", "send", AtEffect), UploadDocument: either("title", "kind", "upload", AtEffect),
+		ChangeAddress: either("street", "city", "save"), SendReminder: either("message", "send"), UploadDocument: either("title", "kind", "upload"),
 	}, js: `all('main input[name$=title], textarea, [aria-label=Street], [aria-label=City]').forEach(f => f.addEventListener('input', () => { f.value = f.value.toUpperCase() }))`},
-	{Name: "amount-reformatted", Does: "The amount is written otherwise once it was left, and means a hundredth.", Touches: touches{BookPayment: either("amount", "paid-on", "continue", "book", AtEffect)}, js: `all('#payment-amount').forEach(f => f.addEventListener('change', () => { f.value = (parseFloat(f.value) / 100).toFixed(2) }))`},
+	{Name: "amount-reformatted", Does: "The amount is written otherwise once it was left, and means a hundredth.", Touches: touches{BookPayment: either("amount", "paid-on", "continue", "book")}, js: `all('#payment-amount').forEach(f => f.addEventListener('change', () => { f.value = (parseFloat(f.value) / 100).toFixed(2) }))`},
 	{Name: "date-as-text", Does: "Dates are typed as DD.MM.YYYY.", Touches: touches{PlaceOrder: either("delivery", "place", "number"), BookPayment: either("paid-on", "method", "continue", "book")}},
 	{Name: "month-selects", Does: "A month is two selects.", Touches: touches{ExportInvoice: either("filter", "invoice"), SendReminder: either("filter", "invoice"), MonthTotal: either("month", "calculate")}},
 	{Name: "selects-as-lists", Does: "A select is a button with a list of options.", Touches: touches{
@@ -146,7 +146,7 @@ var Changes = []Change{
 	{Name: "options-reworded", Does: "Options have other words.", Touches: touches{PlaceOrder: either("product", "place"), UploadDocument: either("kind", "upload"), BookPayment: either("method", "continue")}, js: `all('option').forEach(o => { if (o.value && !/^\d+$/.test(o.value) && !/customer/.test(o.parentNode.id)) { o.value = o.value; o.textContent = o.textContent.split(', ').reverse().join(' ') + ' · new' } })`},
 	{Name: "options-similar", Does: "Before each option is one that begins with the same words and is another.", Touches: every(right), js: `all('.field option').forEach(o => { if (o.value && !/^\d+$/.test(o.value)) { const d = document.createElement('option'); d.textContent = o.textContent + ' (old)'; o.before(d) } })`},
 	{Name: "form-in-two-parts", Does: "The second half of the order's form comes after a button Next.", Touches: touches{PlaceOrder: either("quantity", "delivery")}, js: `all('#order-form').forEach(f => { const late = [...f.children].slice(2); late.forEach(e => { e.style.display = 'none' }); const b = document.createElement('button'); b.type = 'button'; b.className = 'btn'; b.textContent = 'Next'; b.onclick = () => { b.remove(); late.forEach(e => { e.style.display = '' }) }; f.append(b) })`},
-	{Name: "ticked-for-all", Does: "A ticked box sends the reminder to all customers.", Touches: touches{SendReminder: either("reminder", "message", "send", AtEffect)}},
+	{Name: "ticked-for-all", Does: "A ticked box sends the reminder to all customers.", Touches: touches{SendReminder: either("reminder", "message", "send")}},
 
 	// Data.
 	{Name: "record-missing", Does: "The customer or the draft of the run is not there.", Touches: merged(choosing(stop), touches{PlaceOrder: stop("customer"), MonthTotal: stop("customer")}), data: func(b books, values map[string]string) books {

@@ -34,13 +34,9 @@ func (v Verdict) Good() bool { return v == Right || v == StoppedWell }
 func Judge(s *Server, w Work, values map[string]string, o Outcome) (v Verdict, why string) {
 	accept := Accept{Right: true}
 	lies := false
-	for i, name := range slices.Sorted(maps.Keys(s.on)) {
+	for _, name := range slices.Sorted(maps.Keys(s.on)) {
 		a := s.on[name].In(w.Name)
-		if i == 0 {
-			accept = Accept{a.Right, slices.Clone(a.Stops)}
-		} else {
-			accept = Accept{accept.Right && a.Right, append(accept.Stops, a.Stops...)}
-		}
+		accept = Accept{accept.Right && a.Right, append(accept.Stops, a.Stops...)}
 		lies = lies || slices.ContainsFunc(Lies, func(c Change) bool { return c.Name == name })
 	}
 	if o.Stopped == "" {
