@@ -18,6 +18,7 @@ import (
 	"deskbell/backend/agent/host"
 	"deskbell/backend/agent/runs"
 	"deskbell/backend/browser"
+	"deskbell/backend/effects"
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/callers"
 	"deskbell/backend/gate/rules"
@@ -368,7 +369,7 @@ func (a *App) openPlans() {
 // openProcedures makes what keeps and runs procedures.
 func (a *App) openProcedures(ctx context.Context) error {
 	d := procedure.Deps{
-		Store: a.store.Procedures(), Queue: a.queue, Recordings: a.library, Wait: pause, Now: time.Now, Log: a.log,
+		Store: a.store.Procedures(), Queue: a.queue, Recordings: a.library, Effects: effects.Looker{}, Wait: pause, Now: time.Now, Log: a.log,
 		Secret: func(name string) (string, error) {
 			text, _, err := keychain.Get(context.Background(), keychain.Account{Typed: name})
 			return text, err

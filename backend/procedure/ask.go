@@ -1,6 +1,7 @@
 package procedure
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -32,6 +33,9 @@ func (s *Service) Ask(ctx context.Context, by human.Actor, called string, c Call
 		return Asked{}, err
 	}
 	p := v.Content
+	if said := Blocked(p, cmp.Or(p.Policy, Standard)); said != nil {
+		return Asked{}, human.Errorf(human.Conflict, "procedure %s is not run: %s", p.Name, said.Text)
+	}
 	if _, err := Fill(p, c.Parameters); err != nil {
 		return Asked{}, err
 	}
@@ -80,12 +84,7 @@ func (s *Service) Tools(ctx context.Context) ([]Tool, error) {
 		p := v.Content
 		tools = append(tools, Tool{p.Name, p.Title, p.Description, p.Does, orEmpty(p.Parameters), orEmpty(p.Outputs)})
 	}
-	slices.SortFunc(tools, func(a, b Tool) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
 	return tools, nil
 }
 
@@ -121,13 +120,21 @@ func (s *Service) Draft(ctx context.Context, by human.Actor, of DraftOf) (Proced
 		taught = append(taught, p)
 	}
 	p, rows := Align(taught)
-	complete(&p)
-	p.Does = DoesOf(p)
+	checkpointed(&p)
+	p.Does = Does(p)
 	file, err := Write(p)
 	if err != nil {
 		return ProcedureDraft{}, err
 	}
 	return ProcedureDraft{Procedure: p, File: file, Rows: rowsOf(taught, p, rows), Findings: orEmpty(Lint(p)), Risk: RiskOf(p)}, nil
+}
+
+// A TaughtRow is what became of one step of the recordings.
+type TaughtRow struct {
+	State string         `json:"state" enum:"same,parameter,optional,left_out"`
+	Step  string         `json:"step,omitempty" doc:"The step of the procedure; absent where it was left out."`
+	From  []string       `json:"from" doc:"One for each recording: the action's id; empty where it has none."`
+	Why   human.Sentence `json:"why"`
 }
 
 // rowsOf are rows as they are shown: with the actions of the recordings in place of the steps of drafts.

@@ -20,8 +20,8 @@ func Compile(title string, rec human.Recording, list []human.Action) (human.Proc
 	return p, nil
 }
 
-// complete gives each step without a checkpoint that of the next one: that its element is there.
-func complete(p *human.Procedure) {
+// checkpointed gives each step without a checkpoint that of the next one: that its element is there.
+func checkpointed(p *human.Procedure) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if len(s.Then) > 0 {

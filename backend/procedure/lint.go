@@ -8,8 +8,8 @@ import (
 	"deskbell/backend/human"
 )
 
-// A Finding is what Lint says about a procedure.
-type Finding struct {
+// A LintFinding is what Lint says about a procedure.
+type LintFinding struct {
 	Rule  string         `json:"rule" doc:"Names the rule, for programs."`
 	Level string         `json:"level" enum:"error,warning,note" doc:"error: the procedure cannot be run. warning: what it was taught by leaves something open. note: worth knowing."`
 	Step  string         `json:"step,omitempty" doc:"The step's id; absent: the whole procedure."`
@@ -33,17 +33,17 @@ const (
 // A linter gathers findings.
 type linter struct {
 	p     human.Procedure
-	found []Finding
+	found []LintFinding
 	used  map[string]bool // parameters and outputs
 }
 
 func (l *linter) say(rule, level, step string, said human.Sentence) {
-	l.found = append(l.found, Finding{rule, level, step, said})
+	l.found = append(l.found, LintFinding{rule, level, step, said})
 }
 
 // Lint says what makes a procedure invalid, and what the recordings it came from leave open. The findings are in the order of the
 // procedure's parts.
-func Lint(p human.Procedure) []Finding {
+func Lint(p human.Procedure) []LintFinding {
 	l := &linter{p: p, used: map[string]bool{}}
 	l.names()
 	if len(p.Steps) == 0 {
@@ -269,12 +269,12 @@ func Blocked(p human.Procedure, policy string) *human.Sentence {
 	found := Lint(p)
 	because := func(s human.Sentence) *human.Sentence { return &s }
 	rule := func(names ...string) *human.Sentence {
-		if i := slices.IndexFunc(found, func(f Finding) bool { return slices.Contains(names, f.Rule) }); i >= 0 {
+		if i := slices.IndexFunc(found, func(f LintFinding) bool { return slices.Contains(names, f.Rule) }); i >= 0 {
 			return &found[i].Said
 		}
 		return nil
 	}
-	if i := slices.IndexFunc(found, func(f Finding) bool { return f.Level == LintError }); i >= 0 {
+	if i := slices.IndexFunc(found, func(f LintFinding) bool { return f.Level == LintError }); i >= 0 {
 		return &found[i].Said
 	}
 	writes := 0

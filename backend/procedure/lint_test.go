@@ -88,7 +88,7 @@ func TestLint(t *testing.T) {
 			if tt.rule == "" && len(found) > 0 {
 				t.Errorf("%+v", found)
 			}
-			if tt.rule != "" && !slices.ContainsFunc(found, func(f Finding) bool {
+			if tt.rule != "" && !slices.ContainsFunc(found, func(f LintFinding) bool {
 				return f.Rule == tt.rule && f.Level == tt.level && f.Step == tt.step && f.Said.Code != ""
 			}) {
 				t.Errorf("%+v", found)

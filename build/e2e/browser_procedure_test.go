@@ -37,7 +37,7 @@ func (s *study) runs(t *testing.T, c browserCase, rec human.RecordingID, state s
 	var draft procedure.ProcedureDraft
 	s.call("POST", "/api/procedure-drafts", map[string]any{"recordings": []human.RecordingID{rec}}, &draft)
 	p := draft.Procedure
-	p.Name = fmt.Sprintf("case_%d", number)
+	p.Name, p.Policy = fmt.Sprintf("case_%d", number), "permissive"
 	for i, secret := range p.Secrets {
 		named := fmt.Sprintf("case%d-%d", number, i)
 		for j := range p.Steps {

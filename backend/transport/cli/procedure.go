@@ -164,7 +164,7 @@ func (s *shell) procedureLintCommand() *cobra.Command {
 			if s.linted(all) > 0 {
 				return human.Errorf(human.Invalid, "the procedure cannot be saved as it is")
 			}
-			if said := procedure.Refused(p, cmp.Or(policy, p.Policy, procedure.Standard)); said != nil {
+			if said := procedure.Blocked(p, cmp.Or(policy, p.Policy, procedure.Standard)); said != nil {
 				return human.Errorf(human.Invalid, "%s", said.Text)
 			}
 			return nil
