@@ -57,7 +57,7 @@ func plain(n *yaml.Node) {
 func Read(file string) (human.Procedure, error) {
 	var p human.Procedure
 	if len(file) > longest {
-		return p, human.BadField("file", "is %d bytes; the limit is %d", len(file), longest)
+		return p, human.BadField("file", "is %d bytes, the limit is %d", len(file), longest)
 	}
 	var node yaml.Node
 	d := yaml.NewDecoder(strings.NewReader(file))
