@@ -207,7 +207,6 @@ const (
 	costGapWrite  = 160 // a step that writes, or gives an output, is seldom an accident
 	costText      = 10  // other text in the same field
 	costName      = 90  // another name of a link, row or cell
-	costButton    = 170 // of a button: most often another button
 	costKnown     = 10  // of a name that a known value explains
 	costRole      = 80
 	costBeside    = 40
@@ -353,8 +352,8 @@ func unlikeTargets(who []int, a, b *human.ProcedureTarget, known heldValues) int
 		return cost + costKnown
 	case sharesSelector(a, b):
 		return cost + costName/3
-	case a.Role == "button" && digits(a.Name) != digits(b.Name):
-		return cost + costButton
+	case a.Role == "button" && digits(a.Name) != digits(b.Name) && 2*len(common([]string{a.Name, b.Name})) <= min(len(a.Name), len(b.Name)):
+		return never // another button: what such are called is seldom data
 	}
 	return cost + costName
 }

@@ -177,3 +177,19 @@ func TestRows(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 }
+
+// A selector that says where one row stood finds another one next time: only those with the value, or of an id of its own, are kept.
+func TestSelectorsOfRows(t *testing.T) {
+	draft := func(name, id string) human.Procedure {
+		row := &human.ProcedureTarget{Role: "link", Name: name, Tag: "a", Selectors: [][]string{{`aria/` + name + `[role="link"]`}, {"#row-" + id}, {"tr:nth-of-type(2) > td > a"}, {"#list", "#only"}, {"text/" + name}}}
+		save := &human.ProcedureTarget{Role: "button", Name: "Save", Selectors: [][]string{{"#save-" + id}, {"form > button"}}}
+		return human.Procedure{Steps: []human.ProcedureStep{{ID: "s1", Do: "click", Target: row}, {ID: "s2", Do: "click", Target: save}}}
+	}
+	p, _ := Align([]human.Procedure{draft("Acme", "17"), draft("North", "4")})
+	if got, want := p.Steps[0].Target.Selectors, [][]string{{`aria/{link}[role="link"]`}, {"#list", "#only"}, {"text/{link}"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := p.Steps[1].Target.Selectors; !reflect.DeepEqual(got, [][]string{{"form > button"}}) {
+		t.Errorf("%q", got)
+	}
+}
