@@ -43,15 +43,15 @@ func merge(taught []human.Procedure) *merger {
 		drafts = append(drafts, kept)
 		m.again = append(m.again, before...)
 	}
-	// What was typed in both tells which rows they clicked: the second time, those are known.
+	// What was typed tells which rows were clicked: the second time, it is known.
 	for range 2 {
 		m.columns = align(drafts, m.values)
-		m.values = nil
 		m.classify(drafts)
 		m.columns = reordered(m.columns)
 		m.classify(drafts)
-		m.findValues()
+		m.findInputs()
 	}
+	m.findNames()
 	return m
 }
 

@@ -93,9 +93,9 @@ func places(columns []column) map[*shown]int {
 	return at
 }
 
-// findValues makes parameters of what differs: of what was typed and chosen first, the shortest before those that may hold it; then of
-// addresses, and of the names of elements.
-func (m *merger) findValues() {
+// findInputs makes parameters of what was typed and chosen and differs, the shortest before those that may hold it.
+func (m *merger) findInputs() {
+	m.values = nil
 	type input struct {
 		who   []int
 		held  []string
@@ -160,11 +160,6 @@ func (m *merger) findValues() {
 			m.value(in.who, in.held, in.do, in.label)
 		}
 	}
-	for _, c := range m.columns {
-		if c.left == nil {
-			m.findNames(c)
-		}
-	}
 }
 
 func differ(held []string) bool {
@@ -209,8 +204,16 @@ func (m *merger) value(who []int, held []string, do, label string) *heldValue {
 	return v
 }
 
-// findNames makes parameters of what no known value explains in a step's address and target.
-func (m *merger) findNames(c column) {
+// findNames makes parameters of what no known value explains in addresses and targets.
+func (m *merger) findNames() {
+	for _, c := range m.columns {
+		if c.left == nil {
+			m.findNamesIn(c)
+		}
+	}
+}
+
+func (m *merger) findNamesIn(c column) {
 	who := c.who()
 	if s := c.first(); s.Do == "navigate" {
 		m.values.explainAddress(who, each(c, func(s *shown) string { return s.URL }), func(decoded, before []string) string {
@@ -416,7 +419,7 @@ func (m *merger) title(c column, of func(*shown) string) string {
 	return text
 }
 
-// input are the texts that were typed or chosen, with the parameters that findValues made of them.
+// input are the texts that were typed or chosen, with the parameters that findInputs made of them.
 func (m *merger) input(c column, of func(*shown) []string) []string {
 	var out []string
 	for i := 0; ; i++ {
