@@ -131,10 +131,7 @@ func corrected(draft int, steps []human.ProcedureStep) (kept, before []*shown) {
 			kept = append(kept, now)
 		}
 	}
-	vain := slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool {
-		once, sent := again(s, kept)
-		return once == nil || !once.Writes && !sent
-	})
+	vain := slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool { return !inVain(s, kept) })
 	kept = slices.DeleteFunc(kept, func(s *shown) bool { return slices.Contains(vain, s) })
 	markDetours(kept)
 	return kept, append(before, vain...)

@@ -2,6 +2,7 @@ package procedure
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -260,5 +261,21 @@ func TestWhichStepIsMeant(t *testing.T) {
 		if !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// Long recordings with much that is alike do not take long.
+func TestLongRecordings(t *testing.T) {
+	var long human.Procedure
+	for i := range 300 {
+		s := human.ProcedureStep{ID: fmt.Sprint("s", i), Do: "click", Target: target("link", "Next", "a")}
+		if i%40 == 0 {
+			s = human.ProcedureStep{ID: s.ID, Do: "change", Text: fmt.Sprint("text ", i), Target: target("textbox", "Note", "textarea")}
+		}
+		long.Steps = append(long.Steps, s)
+	}
+	p, rows := Align([]human.Procedure{long, long, long})
+	if len(p.Steps) != 300 || len(rows) != 300 || len(p.Parameters) > 0 {
+		t.Errorf("%d steps, %d rows, %+v", len(p.Steps), len(rows), p.Parameters)
 	}
 }

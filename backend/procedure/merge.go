@@ -15,7 +15,7 @@ import (
 type merger struct {
 	taught  []human.Procedure
 	columns []column
-	again   []*shown // steps whose field was filled once more
+	again   []*shown // steps that were done once more
 	values  heldValues
 }
 
@@ -35,7 +35,7 @@ func (m *merger) classify(drafts [][]*shown) {
 // leftOut says why a step is no part of the work; nil where it may be. at are the columns of steps.
 func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sentence {
 	all, why := m.columns[at[s]].all(), human.Sentence{}
-	once, _ := again(s, draft)
+	once := again(s, draft)
 	switch {
 	case !all && once != nil && m.columns[at[once]].all():
 		why = human.Sayf("it was done once more right afterwards")
@@ -55,31 +55,39 @@ func broken(s *shown, draft []*shown, columns []column, at map[*shown]int) bool 
 	return s.detour > 0 && !columns[at[draft[first]]].all()
 }
 
-// again is the step that does once more on the same page what s did, before anything was written: s filled a field wrong, or sent that
-// in vain. sent says that between them something was sent in vain. nil where there is none.
-func again(s *shown, draft []*shown) (once *shown, sent bool) {
+// again is the step that does once more on the same page what s did, before anything was written: s filled a field that was wrong, or
+// sent what was. nil where there is none.
+func again(s *shown, draft []*shown) *shown {
 	form := func(s *shown) bool { return fills(s.ProcedureStep) || s.Do == "click" || s.Do == "press" }
 	filled := fills(s.ProcedureStep)
 	if s.Writes || !form(s) {
-		return nil, false
+		return nil
 	}
 	for _, o := range draft[slices.Index(draft, s)+1:] {
 		if o.before != s.before || o.Page != s.Page {
-			break
+			return nil
 		}
 		if filled && field(o.ProcedureStep) == field(s.ProcedureStep) {
-			return o, sent
+			return o
 		}
 		if o.Writes || !form(o) && !looks(o.ProcedureStep) {
-			break
-		}
-		if !fills(o.ProcedureStep) {
-			next, _ := again(o, draft)
-			sent = sent || next != nil && next.Writes
+			return nil
 		}
 		filled = filled || fills(o.ProcedureStep)
 	}
-	return nil, false
+	return nil
+}
+
+// inVain says whether a step sent something that was written only when it was sent once more, or filled a field for that.
+func inVain(s *shown, draft []*shown) bool {
+	once := again(s, draft)
+	if once == nil || once.Writes {
+		return once != nil
+	}
+	return slices.ContainsFunc(draft[slices.Index(draft, s)+1:slices.Index(draft, once)], func(o *shown) bool {
+		next := again(o, draft)
+		return next != nil && next.Writes
+	})
 }
 
 // places are the columns of steps.
