@@ -399,27 +399,42 @@ func apart(who []int, a, b string, known heldValues) int {
 	return 100 * differ / (len(x)/2 - 1)
 }
 
-// reordered joins columns of the same field that recordings filled in another order, at the first one's place. What is left out does
-// not stand between them.
+// reordered joins columns of the same field that recordings filled in another order: at the place of one of them, from which the other's
+// recordings only filled or looked at something in between.
 func reordered(columns []column) []column {
 	for i := 0; i < len(columns); i++ {
-		for j := i + 1; j < len(columns) && columns[i].left == nil && fills(columns[i].first().ProcedureStep); j++ {
-			s := columns[j].first()
-			if columns[j].left != nil {
+		for j := i + 1; j < len(columns); j++ {
+			a, b := columns[i], columns[j]
+			if a.left != nil || b.left != nil || !fills(a.first().ProcedureStep) || field(a.first().ProcedureStep) != field(b.first().ProcedureStep) ||
+				slices.ContainsFunc(b.who(), func(k int) bool { return a.of[k] != nil }) {
 				continue
 			}
-			if !fills(s.ProcedureStep) && !looks(s.ProcedureStep) {
-				break
-			}
-			disjoint := !slices.ContainsFunc(columns[j].who(), func(k int) bool { return columns[i].of[k] != nil })
-			if disjoint && field(s.ProcedureStep) == field(columns[i].first().ProcedureStep) {
-				for _, k := range columns[j].who() {
-					columns[i].of[k] = columns[j].of[k]
+			stays, goes := i, j
+			if !onlyFills(columns[i+1:j], b.who()) {
+				if !onlyFills(columns[i+1:j], a.who()) {
+					continue
 				}
-				columns = slices.Delete(columns, j, j+1)
-				j--
+				stays, goes = j, i
+			}
+			for _, k := range columns[goes].who() {
+				columns[stays].of[k] = columns[goes].of[k]
+			}
+			columns = slices.Delete(columns, goes, goes+1)
+			j = i
+			if goes == i {
+				i--
+				break
 			}
 		}
 	}
 	return columns
+}
+
+// onlyFills says whether recordings only filled fields and looked at something in columns.
+func onlyFills(columns []column, who []int) bool {
+	return !slices.ContainsFunc(columns, func(c column) bool {
+		return c.left == nil && slices.ContainsFunc(who, func(k int) bool {
+			return c.of[k] != nil && !fills(c.of[k].ProcedureStep) && !looks(c.of[k].ProcedureStep)
+		})
+	})
 }

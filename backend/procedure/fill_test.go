@@ -279,3 +279,20 @@ func TestLongRecordings(t *testing.T) {
 		t.Errorf("%d steps, %d rows, %+v", len(p.Steps), len(rows), p.Parameters)
 	}
 }
+
+// What is typed into a prompt is a parameter; a confirmation that asks about it has it, too.
+func TestPrompts(t *testing.T) {
+	draft := func(name string) human.Procedure {
+		dialogs := []human.ProcedureDialog{{Kind: "prompt", Message: "Name?", Accept: true, Input: name}, {Kind: "confirm", Message: "Add " + name + "?", Accept: true}}
+		tags := human.ProcedureStep{ID: "s2", Do: "selectOption", Target: target("listbox", "Tags", "select"), Options: []string{name, "b"}[:len(name)-3]}
+		return human.Procedure{Steps: []human.ProcedureStep{{ID: "s1", Do: "click", Target: target("button", "Add", "button"), Dialogs: dialogs}, tags}}
+	}
+	p, _ := Align([]human.Procedure{draft("Acme"), draft("North")})
+	s, tags := p.Steps[0], p.Steps[1]
+	if s.Dialogs[0].Input != "{add}" || s.Dialogs[0].Message != "Name?" || s.Dialogs[1].Message != "Add {add}?" || s.Dialogs[1].Input != "" || s.Text != "" {
+		t.Errorf("%+v", s)
+	}
+	if len(tags.Options) != 2 || tags.Text != "" {
+		t.Errorf("%+v", tags)
+	}
+}

@@ -149,7 +149,9 @@ func (m *merger) findInputs() {
 		add(func(s *shown) []string {
 			var typed []string
 			for _, d := range s.Dialogs {
-				typed = append(typed, d.Input)
+				if d.Kind == "prompt" {
+					typed = append(typed, d.Input)
+				}
 			}
 			return typed
 		})
@@ -393,7 +395,9 @@ func (m *merger) step(c column) human.ProcedureStep {
 	}
 	s.Page = m.page(who[0], s.Page)
 	s.Title = m.title(c, func(s *shown) string { return s.Title })
-	s.Text = m.input(c, func(s *shown) []string { return []string{s.Text} })[0]
+	if s.Do == "change" {
+		s.Text = m.input(c, func(s *shown) []string { return []string{s.Text} })[0]
+	}
 	s.Options = m.input(c, func(s *shown) []string { return s.Options })
 	s.Files = m.input(c, func(s *shown) []string { return s.Files })
 	s.URL, _ = m.values.explainAddress(who, each(c, func(s *shown) string { return s.URL }), nil)
@@ -410,9 +414,10 @@ func (m *merger) step(c column) human.ProcedureStep {
 			}
 		}
 		s.Dialogs[i].Message, _ = m.values.explain(who, each(c, at(func(d human.ProcedureDialog) string { return d.Message })))
-		s.Dialogs[i].Input = m.input(c, func(s *shown) []string {
-			return []string{at(func(d human.ProcedureDialog) string { return d.Input })(s)}
-		})[0]
+		if s.Dialogs[i].Kind == "prompt" {
+			input := at(func(d human.ProcedureDialog) string { return d.Input })
+			s.Dialogs[i].Input = m.input(c, func(s *shown) []string { return []string{input(s)} })[0]
+		}
 	}
 	s.Then = m.checkpoints(c)
 	return s
