@@ -29,7 +29,7 @@ type Procedure struct {
 // A ProcedureParameter is a value that who runs a procedure gives.
 type ProcedureParameter struct {
 	Name        string   `json:"name" pattern:"^[a-z][a-z0-9_]{0,47}$"`
-	Type        string   `json:"type" enum:"text,integer,number,date,month,choice,file" doc:"date is YYYY-MM-DD, month YYYY-MM, choice one of choices, file a path on the operator's computer."`
+	Type        string   `json:"type" enum:"text,integer,number,date,month,choice,file" doc:"date is YYYY-MM-DD, month YYYY-MM, choice one of choices (without them: any option that the page has), file a path on the operator's computer."`
 	Description string   `json:"description,omitempty"`
 	Examples    []string `json:"examples,omitempty" doc:"The values it had in the recordings."`
 	Choices     []string `json:"choices,omitempty"`

@@ -43,15 +43,15 @@ func merge(taught []human.Procedure) *merger {
 		drafts = append(drafts, kept)
 		m.again = append(m.again, before...)
 	}
-	// What was typed in both tells which rows they clicked: the second time, those are known.
+	// What was typed tells which rows were clicked: the second time, it is known.
 	for range 2 {
 		m.columns = align(drafts, m.values)
-		m.values = nil
 		m.classify(drafts)
 		m.columns = reordered(m.columns)
 		m.classify(drafts)
-		m.findValues()
+		m.findInputs()
 	}
+	m.findNames()
 	return m
 }
 
@@ -131,10 +131,7 @@ func corrected(draft int, steps []human.ProcedureStep) (kept, before []*shown) {
 			kept = append(kept, now)
 		}
 	}
-	vain := slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool {
-		once, sent := again(s, kept)
-		return once == nil || !once.Writes && !sent
-	})
+	vain := slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool { return !inVain(s, kept) })
 	kept = slices.DeleteFunc(kept, func(s *shown) bool { return slices.Contains(vain, s) })
 	markDetours(kept)
 	return kept, append(before, vain...)
@@ -207,7 +204,6 @@ const (
 	costGapWrite  = 160 // a step that writes, or gives an output, is seldom an accident
 	costText      = 10  // other text in the same field
 	costName      = 90  // another name of a link, row or cell
-	costButton    = 170 // of a button: most often another button
 	costKnown     = 10  // of a name that a known value explains
 	costRole      = 80
 	costBeside    = 40
@@ -353,8 +349,8 @@ func unlikeTargets(who []int, a, b *human.ProcedureTarget, known heldValues) int
 		return cost + costKnown
 	case sharesSelector(a, b):
 		return cost + costName/3
-	case a.Role == "button" && digits(a.Name) != digits(b.Name):
-		return cost + costButton
+	case a.Role == "button" && digits(a.Name) != digits(b.Name) && 2*len(common([]string{a.Name, b.Name})) <= min(len(a.Name), len(b.Name)):
+		return never // another button: what such are called is seldom data
 	}
 	return cost + costName
 }
@@ -403,27 +399,42 @@ func apart(who []int, a, b string, known heldValues) int {
 	return 100 * differ / (len(x)/2 - 1)
 }
 
-// reordered joins columns of the same field that recordings filled in another order, at the first one's place. What is left out does
-// not stand between them.
+// reordered joins columns of the same field that recordings filled in another order: at the place of one of them, from which the other's
+// recordings only filled or looked at something in between.
 func reordered(columns []column) []column {
 	for i := 0; i < len(columns); i++ {
-		for j := i + 1; j < len(columns) && columns[i].left == nil && fills(columns[i].first().ProcedureStep); j++ {
-			s := columns[j].first()
-			if columns[j].left != nil {
+		for j := i + 1; j < len(columns); j++ {
+			a, b := columns[i], columns[j]
+			if a.left != nil || b.left != nil || !fills(a.first().ProcedureStep) || field(a.first().ProcedureStep) != field(b.first().ProcedureStep) ||
+				slices.ContainsFunc(b.who(), func(k int) bool { return a.of[k] != nil }) {
 				continue
 			}
-			if !fills(s.ProcedureStep) && !looks(s.ProcedureStep) {
-				break
-			}
-			disjoint := !slices.ContainsFunc(columns[j].who(), func(k int) bool { return columns[i].of[k] != nil })
-			if disjoint && field(s.ProcedureStep) == field(columns[i].first().ProcedureStep) {
-				for _, k := range columns[j].who() {
-					columns[i].of[k] = columns[j].of[k]
+			stays, goes := i, j
+			if !onlyFills(columns[i+1:j], b.who()) {
+				if !onlyFills(columns[i+1:j], a.who()) {
+					continue
 				}
-				columns = slices.Delete(columns, j, j+1)
-				j--
+				stays, goes = j, i
+			}
+			for _, k := range columns[goes].who() {
+				columns[stays].of[k] = columns[goes].of[k]
+			}
+			columns = slices.Delete(columns, goes, goes+1)
+			j = i
+			if goes == i {
+				i--
+				break
 			}
 		}
 	}
 	return columns
+}
+
+// onlyFills says whether recordings only filled fields and looked at something in columns.
+func onlyFills(columns []column, who []int) bool {
+	return !slices.ContainsFunc(columns, func(c column) bool {
+		return c.left == nil && slices.ContainsFunc(who, func(k int) bool {
+			return c.of[k] != nil && !fills(c.of[k].ProcedureStep) && !looks(c.of[k].ProcedureStep)
+		})
+	})
 }

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	firstSeed = flag.Uint64("works.from", 1, "the first seed of the works that are aligned")
+	firstSeed = flag.Uint64("works.from", 1000, "the first seed of the works that are aligned")
 	manyWorks = flag.Int("works.n", 150, "how many works are aligned, each with two and with three recordings")
 )
 

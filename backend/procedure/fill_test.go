@@ -2,8 +2,10 @@ package procedure
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"deskbell/backend/human"
@@ -175,5 +177,122 @@ func TestRows(t *testing.T) {
 	}
 	if last := p.Steps[len(p.Steps)-1]; len(last.Then) != 1 || last.Then[0].Text != "{customer_name} is saved" {
 		t.Errorf("%+v", last)
+	}
+}
+
+// A selector that says where one row stood finds another one next time: only those with the value, or of an id of its own, are kept.
+func TestSelectorsOfRows(t *testing.T) {
+	draft := func(name, id string) human.Procedure {
+		row := &human.ProcedureTarget{Role: "link", Name: name, Tag: "a", Selectors: [][]string{{`aria/` + name + `[role="link"]`}, {"#row-" + id}, {"tr:nth-of-type(2) > td > a"}, {"#list", "#only"}, {"text/" + name}}}
+		save := &human.ProcedureTarget{Role: "button", Name: "Save", Selectors: [][]string{{"#save-" + id}, {"form > button"}}}
+		return human.Procedure{Steps: []human.ProcedureStep{{ID: "s1", Do: "click", Target: row}, {ID: "s2", Do: "click", Target: save}}}
+	}
+	p, _ := Align([]human.Procedure{draft("Acme", "17"), draft("North", "4")})
+	if got, want := p.Steps[0].Target.Selectors, [][]string{{`aria/{link}[role="link"]`}, {"#list", "#only"}, {"text/{link}"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := p.Steps[1].Target.Selectors; !reflect.DeepEqual(got, [][]string{{"form > button"}}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	two := func(name, a, b string) *heldValue {
+		return &heldValue{ProcedureParameter: human.ProcedureParameter{Name: name}, held: []string{a, b}, has: []bool{true, true}}
+	}
+	vs := heldValues{two("n", "1", "2"), two("customer", "Acme", "North"), two("long", "Acme East", "North West"), two("month", "2026-01", "2026-02"), two("word", "客户", "公司")}
+	for _, tt := range []struct{ a, b, want string }{ // want is empty where it cannot be explained
+		{"same {1}", "same {1}", "same {{1}}"},
+		{"no. 1 of 10", "no. 2 of 10", "no. {n} of 10"},
+		{"no. 11", "no. 12", ""},
+		{"x1", "x2", ""},
+		{"1st", "2st", ""},
+		{"1.50", "2.50", ""},
+		{"2026-01-15", "2026-02-15", ""},
+		{"report-2026-01.pdf", "report-2026-02.pdf", "report-{month}.pdf"},
+		{"Acme East, Acme", "North West, North", "{long}, {customer}"},
+		{"Acme East, 1", "North East, 2", "{customer} East, {n}"},
+		{"Acmes", "Norths", ""},
+		{"Acme", "Acme", "Acme"},
+		{"Acme", "North!", ""},
+		{"新客户页", "新公司页", "新{word}页"}, // words are not apart in every script
+		{"Acme 5", "North 7", ""},
+		{"", "1", ""},
+	} {
+		got, ok := vs.explain([]int{0, 1}, []string{tt.a, tt.b})
+		if ok != (tt.want != "") || ok && got != tt.want {
+			t.Errorf("%q and %q: %q %v", tt.a, tt.b, got, ok)
+		}
+	}
+	// A text that may be read in many ways, and in none to its end, takes no longer than others.
+	vs = heldValues{two("a", "x", "y"), two("b", "x x", "y y"), two("c", "x x x", "y y y")}
+	if _, ok := vs.explain([]int{0, 1}, []string{strings.Repeat("x ", 200) + "p", strings.Repeat("y ", 200) + "q"}); ok {
+		t.Error("explained")
+	}
+}
+
+func TestWhichStepIsMeant(t *testing.T) {
+	typed := func(text string) human.ProcedureStep {
+		return human.ProcedureStep{Do: "change", Text: text, Target: target("searchbox", "Search", "input/search")}
+	}
+	row := func(name string) human.ProcedureStep {
+		return human.ProcedureStep{Do: "click", Target: target("link", name, "a")}
+	}
+	send := human.ProcedureStep{Do: "click", Target: target("button", "Go", "button")}
+	draft := func(steps ...human.ProcedureStep) human.Procedure {
+		for i := range steps {
+			steps[i].ID = string(rune('a' + i))
+		}
+		return human.Procedure{Steps: steps}
+	}
+	for name, tt := range map[string]struct {
+		a, b human.Procedure
+		want [][]string
+	}{
+		"the row that was searched for": {draft(typed("Acme"), row("Acme"), row("West")), draft(typed("North"), row("North")), [][]string{{"a", "a", RowParameter}, {"b", "b", RowParameter}, {"c", "", RowOptional}}},
+		"what was searched for last":    {draft(typed("Acm"), send, typed("Acme"), send), draft(typed("North"), send), [][]string{{"a", "", RowLeftOut}, {"b", "", RowLeftOut}, {"c", "a", RowParameter}, {"d", "b", RowSame}}},
+		"other buttons":                 {draft(send, human.ProcedureStep{Do: "click", Target: target("button", "Print", "button")}), draft(send, human.ProcedureStep{Do: "click", Target: target("button", "Help", "button")}), [][]string{{"a", "a", RowSame}, {"", "b", RowOptional}, {"b", "", RowOptional}}},
+	} {
+		_, rows := Align([]human.Procedure{tt.a, tt.b})
+		var got [][]string
+		for _, r := range rows {
+			got = append(got, append(slices.Clone(r.From), r.State))
+		}
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// Long recordings with much that is alike do not take long.
+func TestLongRecordings(t *testing.T) {
+	var long human.Procedure
+	for i := range 300 {
+		s := human.ProcedureStep{ID: fmt.Sprint("s", i), Do: "click", Target: target("link", "Next", "a")}
+		if i%40 == 0 {
+			s = human.ProcedureStep{ID: s.ID, Do: "change", Text: fmt.Sprint("text ", i), Target: target("textbox", "Note", "textarea")}
+		}
+		long.Steps = append(long.Steps, s)
+	}
+	p, rows := Align([]human.Procedure{long, long, long})
+	if len(p.Steps) != 300 || len(rows) != 300 || len(p.Parameters) > 0 {
+		t.Errorf("%d steps, %d rows, %+v", len(p.Steps), len(rows), p.Parameters)
+	}
+}
+
+// What is typed into a prompt is a parameter; a confirmation that asks about it has it, too.
+func TestPrompts(t *testing.T) {
+	draft := func(name string) human.Procedure {
+		dialogs := []human.ProcedureDialog{{Kind: "prompt", Message: "Name?", Accept: true, Input: name}, {Kind: "confirm", Message: "Add " + name + "?", Accept: true}}
+		tags := human.ProcedureStep{ID: "s2", Do: "selectOption", Target: target("listbox", "Tags", "select"), Options: []string{name, "b"}[:len(name)-3]}
+		return human.Procedure{Steps: []human.ProcedureStep{{ID: "s1", Do: "click", Target: target("button", "Add", "button"), Dialogs: dialogs}, tags}}
+	}
+	p, _ := Align([]human.Procedure{draft("Acme"), draft("North")})
+	s, tags := p.Steps[0], p.Steps[1]
+	if s.Dialogs[0].Input != "{add}" || s.Dialogs[0].Message != "Name?" || s.Dialogs[1].Message != "Add {add}?" || s.Dialogs[1].Input != "" || s.Text != "" {
+		t.Errorf("%+v", s)
+	}
+	if len(tags.Options) != 2 || tags.Text != "" {
+		t.Errorf("%+v", tags)
 	}
 }

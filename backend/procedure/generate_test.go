@@ -58,6 +58,7 @@ func (w *work) value(sort string) string {
 			return one(r, "monthly", "first {draft}", "50% off", "see \"A\"", "a/b", "q&a", "急件", "line\nline") + " " + strconv.Itoa(r.IntN(1000))
 		},
 		"mail":   func() string { return one(r, "ada", "bob", "eve") + strconv.Itoa(r.IntN(99)) + "@mail.example" },
+		"maybe":  func() string { return one(r, "", "Fragile", "Cold", "Gift") },
 		"option": func() string { return one(r, "Low", "Normal", "High", "Very high", "高") },
 		"check":  func() string { return one(r, "checked", "unchecked") },
 		"file": func() string {
@@ -154,7 +155,7 @@ func generate(r *rand.Rand) *work {
 	if r.IntN(3) == 0 {
 		w.add(meant{sometimes: true, ProcedureStep: human.ProcedureStep{Do: "click", Title: "Accept cookies", Target: target("button", one(r, "Accept cookies", "Later", "同意"), "button")}})
 	}
-	parts := []func(*work, map[string][]string){(*work).search, (*work).row, (*work).form, (*work).form, (*work).report, (*work).pages, (*work).deletes, (*work).picks, (*work).tab, (*work).calendar, (*work).listed}
+	parts := []func(*work, map[string][]string){(*work).search, (*work).row, (*work).form, (*work).form, (*work).report, (*work).pages, (*work).deletes, (*work).picks, (*work).tab, (*work).calendar, (*work).listed, (*work).quick, (*work).removes, (*work).several, (*work).noted}
 	for range 2 + r.IntN(4) {
 		parts[r.IntN(len(parts))](w, again)
 	}
@@ -298,6 +299,34 @@ func (w *work) listed(again map[string][]string) {
 	w.click(target("option", "«"+v+"»", "li"), "", "", false, false)
 }
 
+func (w *work) quick(again map[string][]string) {
+	v := w.of(one(w.r, "company", "words", "small"), again)
+	label, beside := w.label("Jump to", "Filter")
+	t := placed(target("searchbox", label, "input/text"), fmt.Sprintf("f%d", len(w.steps)))
+	stands(t, beside)
+	s := human.ProcedureStep{Do: "change", Title: "Type «" + v + "»", Target: t, Text: "«" + v + "»", Key: "Enter", Then: goes("/jump/«"+v+":path»", "«"+v+"»")}
+	w.add(meant{calm: true, ProcedureStep: s})
+	w.add(meant{ProcedureStep: human.ProcedureStep{Do: "press", Title: "Press a key", Key: one(w.r, "Escape", "F2", "ArrowDown")}})
+}
+
+func (w *work) removes(again map[string][]string) {
+	v := w.of(one(w.r, "company", "small"), again)
+	w.click(target("button", "Remove «"+v+"» from the list", "button"), "", "", false, true, human.Checkpoint{Is: "gone", Target: target("row", "«"+v+"»", "tr")})
+}
+
+func (w *work) several(map[string][]string) {
+	a, b := w.value("option"), w.value("maybe")
+	label, beside := w.label("Tags")
+	t := placed(target("listbox", label, "select"), fmt.Sprintf("f%d", len(w.steps)))
+	stands(t, beside)
+	w.add(meant{form: true, ProcedureStep: human.ProcedureStep{Do: "selectOption", Title: "Choose tags", Target: t, Options: []string{"«" + a + "»", "«" + b + "»"}}})
+}
+
+func (w *work) noted(map[string][]string) {
+	w.change("«"+w.value("words")+"»", "textarea", "Remark", "附言")
+	w.steps[len(w.steps)-1].sometimes = true
+}
+
 var place = regexp.MustCompile(`«(~?\w+)(:path|:query)?»`)
 
 // with puts values in the places of a text. What the server makes up stays where made is nil.
@@ -327,7 +356,7 @@ func does(s human.ProcedureStep, values map[string]string, made func(string) str
 		for i := range texts {
 			texts[i] = fill(texts[i])
 		}
-		return texts
+		return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 	}
 	at := func(t *human.ProcedureTarget) *human.ProcedureTarget {
 		if t == nil {

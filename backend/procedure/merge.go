@@ -15,7 +15,7 @@ import (
 type merger struct {
 	taught  []human.Procedure
 	columns []column
-	again   []*shown // steps whose field was filled once more
+	again   []*shown // steps that were done once more
 	values  heldValues
 }
 
@@ -35,7 +35,7 @@ func (m *merger) classify(drafts [][]*shown) {
 // leftOut says why a step is no part of the work; nil where it may be. at are the columns of steps.
 func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sentence {
 	all, why := m.columns[at[s]].all(), human.Sentence{}
-	once, _ := again(s, draft)
+	once := again(s, draft)
 	switch {
 	case !all && once != nil && m.columns[at[once]].all():
 		why = human.Sayf("it was done once more right afterwards")
@@ -55,31 +55,39 @@ func broken(s *shown, draft []*shown, columns []column, at map[*shown]int) bool 
 	return s.detour > 0 && !columns[at[draft[first]]].all()
 }
 
-// again is the step that does once more on the same page what s did, before anything was written: s filled a field wrong, or sent that
-// in vain. sent says that between them something was sent in vain. nil where there is none.
-func again(s *shown, draft []*shown) (once *shown, sent bool) {
+// again is the step that does once more on the same page what s did, before anything was written: s filled a field that was wrong, or
+// sent what was. nil where there is none.
+func again(s *shown, draft []*shown) *shown {
 	form := func(s *shown) bool { return fills(s.ProcedureStep) || s.Do == "click" || s.Do == "press" }
 	filled := fills(s.ProcedureStep)
 	if s.Writes || !form(s) {
-		return nil, false
+		return nil
 	}
 	for _, o := range draft[slices.Index(draft, s)+1:] {
 		if o.before != s.before || o.Page != s.Page {
-			break
+			return nil
 		}
 		if filled && field(o.ProcedureStep) == field(s.ProcedureStep) {
-			return o, sent
+			return o
 		}
 		if o.Writes || !form(o) && !looks(o.ProcedureStep) {
-			break
-		}
-		if !fills(o.ProcedureStep) {
-			next, _ := again(o, draft)
-			sent = sent || next != nil && next.Writes
+			return nil
 		}
 		filled = filled || fills(o.ProcedureStep)
 	}
-	return nil, false
+	return nil
+}
+
+// inVain says whether a step sent something that was written only when it was sent once more, or filled a field for that.
+func inVain(s *shown, draft []*shown) bool {
+	once := again(s, draft)
+	if once == nil || once.Writes {
+		return once != nil
+	}
+	return slices.ContainsFunc(draft[slices.Index(draft, s)+1:slices.Index(draft, once)], func(o *shown) bool {
+		next := again(o, draft)
+		return next != nil && next.Writes
+	})
 }
 
 // places are the columns of steps.
@@ -93,9 +101,9 @@ func places(columns []column) map[*shown]int {
 	return at
 }
 
-// findValues makes parameters of what differs: of what was typed and chosen first, the shortest before those that may hold it; then of
-// addresses, and of the names of elements.
-func (m *merger) findValues() {
+// findInputs makes parameters of what was typed and chosen and differs, the shortest before those that may hold it.
+func (m *merger) findInputs() {
+	m.values = nil
 	type input struct {
 		who   []int
 		held  []string
@@ -141,7 +149,9 @@ func (m *merger) findValues() {
 		add(func(s *shown) []string {
 			var typed []string
 			for _, d := range s.Dialogs {
-				typed = append(typed, d.Input)
+				if d.Kind == "prompt" {
+					typed = append(typed, d.Input)
+				}
 			}
 			return typed
 		})
@@ -158,11 +168,6 @@ func (m *merger) findValues() {
 		}
 		if text, ok := m.values.explain(in.who, in.held); in.do != "change" || !ok || len(Placeholders(text)) == 0 {
 			m.value(in.who, in.held, in.do, in.label)
-		}
-	}
-	for _, c := range m.columns {
-		if c.left == nil {
-			m.findNames(c)
 		}
 	}
 }
@@ -209,8 +214,16 @@ func (m *merger) value(who []int, held []string, do, label string) *heldValue {
 	return v
 }
 
-// findNames makes parameters of what no known value explains in a step's address and target.
-func (m *merger) findNames(c column) {
+// findNames makes parameters of what no known value explains in addresses and targets.
+func (m *merger) findNames() {
+	for _, c := range m.columns {
+		if c.left == nil {
+			m.findNamesIn(c)
+		}
+	}
+}
+
+func (m *merger) findNamesIn(c column) {
 	who := c.who()
 	if s := c.first(); s.Do == "navigate" {
 		m.values.explainAddress(who, each(c, func(s *shown) string { return s.URL }), func(decoded, before []string) string {
@@ -382,7 +395,9 @@ func (m *merger) step(c column) human.ProcedureStep {
 	}
 	s.Page = m.page(who[0], s.Page)
 	s.Title = m.title(c, func(s *shown) string { return s.Title })
-	s.Text = m.input(c, func(s *shown) []string { return []string{s.Text} })[0]
+	if s.Do == "change" {
+		s.Text = m.input(c, func(s *shown) []string { return []string{s.Text} })[0]
+	}
 	s.Options = m.input(c, func(s *shown) []string { return s.Options })
 	s.Files = m.input(c, func(s *shown) []string { return s.Files })
 	s.URL, _ = m.values.explainAddress(who, each(c, func(s *shown) string { return s.URL }), nil)
@@ -399,9 +414,10 @@ func (m *merger) step(c column) human.ProcedureStep {
 			}
 		}
 		s.Dialogs[i].Message, _ = m.values.explain(who, each(c, at(func(d human.ProcedureDialog) string { return d.Message })))
-		s.Dialogs[i].Input = m.input(c, func(s *shown) []string {
-			return []string{at(func(d human.ProcedureDialog) string { return d.Input })(s)}
-		})[0]
+		if s.Dialogs[i].Kind == "prompt" {
+			input := at(func(d human.ProcedureDialog) string { return d.Input })
+			s.Dialogs[i].Input = m.input(c, func(s *shown) []string { return []string{input(s)} })[0]
+		}
 	}
 	s.Then = m.checkpoints(c)
 	return s
@@ -416,7 +432,7 @@ func (m *merger) title(c column, of func(*shown) string) string {
 	return text
 }
 
-// input are the texts that were typed or chosen, with the parameters that findValues made of them.
+// input are the texts that were typed or chosen, with the parameters that findInputs made of them.
 func (m *merger) input(c column, of func(*shown) []string) []string {
 	var out []string
 	for i := 0; ; i++ {
