@@ -370,6 +370,7 @@ func (a *App) openPlans() {
 func (a *App) openProcedures(ctx context.Context) error {
 	d := procedure.Deps{
 		Store: a.store.Procedures(), Queue: a.queue, Recordings: a.library, Effects: effects.Looker{}, Wait: pause, Now: time.Now, Log: a.log,
+		Profile: func() string { return a.now().Browser.Profile },
 		Secret: func(name string) (string, error) {
 			text, _, err := keychain.Get(context.Background(), keychain.Account{Typed: name})
 			return text, err

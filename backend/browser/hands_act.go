@@ -172,7 +172,7 @@ func (a *act) writes(ctx context.Context, s human.ProcedureStep, secret *record.
 		if secret == nil || secret.Site == "" {
 			return human.Errorf(human.Invalid, "The step needs the secret %s, which was not given.", s.Secret)
 		}
-		text, site = secret.Text, secret.Site
+		text, site = secret.Text, strings.Join(append([]string{secret.Site}, secret.Around...), " ")
 		how["site"] = site
 	}
 	found, err := a.takes(ctx, s, how)

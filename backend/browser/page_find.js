@@ -181,9 +181,16 @@
   const box = (e) => [...e.getClientRects()].find((r) => r.width > 0 && r.height > 0) || rectOf.call(e);
   const differs = (a, b) => a.x !== b.x || a.y !== b.y || a.width !== b.width || a.height !== b.height;
 
+  /** The first origin, of this document and those around it, where a text may not be typed that belongs to the first of sites, and to the others around it. */
+  function stray(sites) {
+    const [own, ...around] = sites.split(' ');
+    if (location.origin !== own || origin !== own) return location.origin !== own ? location.origin : origin;
+    return [...location.ancestorOrigins].find((o) => o !== own && !around.includes(o)) || '';
+  }
+
   /**
    * Finds an element and makes it ready: {words, by, drifted, x, y}; or wait says what is missing. how says what it is made ready for:
-   * point: the pointer; on: to be checked; write: text; options: these; file; site: text that belongs to this origin alone.
+   * point: the pointer; on: to be checked; write: text; options: these; file; site: text that belongs to these origins alone.
    */
   async function ready(target, how) {
     found = aimed = null;
@@ -193,7 +200,7 @@
     if (!e) return many ? { wait: 'many', many } : { wait: 'missing', near };
     const is = { words: words(e), by, drifted };
     const wait = (why, more) => ({ ...is, wait: why, ...more });
-    if (how.site && [location.origin, origin, ...location.ancestorOrigins].some((o) => o !== how.site)) return wait('site', { near: [location.origin, ...location.ancestorOrigins].find((o) => o !== how.site) || origin });
+    if (how.site && stray(how.site)) return wait('site', { near: stray(how.site) });
     if ((how.point || how.write || how.options || how.file) && !how.hover && disabled(e)) return wait('disabled');
     if (how.file && !(e instanceof HTMLInputElement && typeOf.call(e) === 'file')) return wait('file');
     if (how.write && !(fields.kind(e) === 'text' || fields.kind(e) === 'pick')) return wait('text');
@@ -252,13 +259,13 @@
   function write(value, site) {
     const e = found;
     if (!e || !e.isConnected) return 'focus';
+    const holds = () => !site || !stray(site);
+    if (!holds()) return 'site';
     if (fields.kind(e) === 'pick') {
       setValue.call(e, value);
       changed(e);
       return valueOf.call(e) || !value ? '' : 'empty';
     }
-    const holds = () => !site || [location.origin, origin, ...location.ancestorOrigins].every((o) => o === site);
-    if (!holds()) return 'site';
     if (site) {
       secrets.were.add(e);
       secrets.remember(e, value);

@@ -39,8 +39,9 @@ type ProcedureParameter struct {
 
 // A ProcedureSecret is a text in this computer's key store. Neither a file nor an agent has its value.
 type ProcedureSecret struct {
-	Name string `json:"name" pattern:"^[a-z][a-z0-9_-]{0,47}$"`
-	Site string `json:"site" doc:"The origin of the page it was taught for, such as https://portal.example: it is typed into no other."`
+	Name   string   `json:"name" pattern:"^[a-z][a-z0-9_-]{0,47}$"`
+	Site   string   `json:"site" doc:"The origin of the page or frame it was taught for, such as https://portal.example: it is typed into no other."`
+	Around []string `json:"around,omitempty" doc:"Origins of the pages that the frame may lie in, beside site."`
 }
 
 // A ProcedureOutput is a value that a run gives back.

@@ -85,6 +85,7 @@ type Deps struct {
 	Recorder   Recorder   // nil: nothing is run
 	Recordings Recordings // nil: nothing is taught
 	Effects    Effects
+	Profile    func() string                                    // of the browser: kept or throwaway
 	Secret     func(name string) (string, error)                // its value in the key store; NotFound without
 	Changed    func(human.RunOfProcedure)                       // is called after each change of a run; it does not block
 	Stopped    func(human.RunOfProcedure)                       // is called when a run needs its operator; it does not block. nil: the operator is watching

@@ -59,8 +59,8 @@ func Lint(p human.Procedure) []LintFinding {
 		l.parameter(q)
 	}
 	for _, o := range p.Outputs {
-		if !slices.ContainsFunc(p.Steps, func(s human.ProcedureStep) bool { return s.Do == "pick" && s.Output == o.Name }) {
-			l.say("output_without_pick", LintError, "", human.Sayf("no step picks the output %s: add a pick, or delete the output", o.Name))
+		if !slices.ContainsFunc(p.Steps, func(s human.ProcedureStep) bool { return s.Output == o.Name }) {
+			l.say("output_without_pick", LintError, "", human.Sayf("no step gives the output %s: add a pick, or delete the output", o.Name))
 		}
 	}
 	for _, s := range p.Secrets {

@@ -193,7 +193,7 @@ func (one *run) open(ctx context.Context, op human.Operation) error {
 		return err
 	}
 	no := false
-	rec, err := d.Recorder.Start(ctx, one.by, op.ID, human.RecordingOptions{Desktop: &no, Browser: &human.BrowserOptions{URL: cmp.Or(one.r.Address, "about:blank")}})
+	rec, err := d.Recorder.Start(ctx, one.by, op.ID, human.RecordingOptions{Desktop: &no, Browser: &human.BrowserOptions{URL: cmp.Or(one.r.Address, "about:blank"), Profile: d.Profile()}})
 	if err != nil {
 		return err
 	}
@@ -480,7 +480,7 @@ func (one *run) secret(s human.ProcedureStep) (*record.Secret, error) {
 		return nil, human.Errorf(human.Unavailable, "there is no key store")
 	}
 	text, err := one.s.d.Secret(s.Secret)
-	return &record.Secret{Text: text, Site: one.p.Secrets[i].Site}, err
+	return &record.Secret{Text: text, Site: one.p.Secrets[i].Site, Around: one.p.Secrets[i].Around}, err
 }
 
 // holds waits for the checkpoints of a step, each in turn; what does not hold in time is returned.

@@ -69,6 +69,7 @@ func (d *desk) begin() {
 	d.Helper()
 	d.service = procedure.New(procedure.Deps{
 		Store: d.store.Procedures(), Queue: d.queue, Recorder: recorder{d}, Effects: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Profile: func() string { return "throwaway" },
 		Secret:  func(name string) (string, error) { return "value of " + name, nil },
 		Stopped: func(human.RunOfProcedure) { d.mu.Lock(); d.stops++; d.mu.Unlock() },
 		Wait: func(ctx context.Context, wait time.Duration) error {
@@ -248,7 +249,7 @@ func TestAGoodRun(t *testing.T) {
 	if got := strings.Join(states, " "); got != "done done skipped done done" {
 		t.Errorf("the steps are %s", got)
 	}
-	if len(d.typed) != 1 || d.typed[0] != (record.Secret{Text: "value of login", Site: "https://portal.example"}) {
+	if len(d.typed) != 1 || d.typed[0].Text != "value of login" || d.typed[0].Site != "https://portal.example" {
 		t.Errorf("typed %+v", d.typed)
 	}
 	op, err := d.queue.Get(t.Context(), bot, id)

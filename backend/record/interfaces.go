@@ -167,6 +167,8 @@ type Hands interface {
 type Secret struct {
 	Text string
 	Site string // an origin, such as https://portal.example
+	// Around are the origins of pages that the field's frame may lie in, beside Site.
+	Around []string
 }
 
 // Did is what became of a step.

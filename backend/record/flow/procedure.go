@@ -238,11 +238,11 @@ func (c *compiler) secretOf(m *move) string {
 		named = fmt.Sprintf("%s-%d", field, n)
 	}
 	c.secrets[key] = named
-	address := m.Page.URL
-	if m.Page.FrameURL != "" {
-		address = m.Page.FrameURL
+	secret := human.ProcedureSecret{Name: named, Site: origin(m.Page.URL)}
+	if frame := origin(m.Page.FrameURL); frame != "" && frame != secret.Site {
+		secret.Site, secret.Around = frame, []string{secret.Site}
 	}
-	c.p.Secrets = append(c.p.Secrets, human.ProcedureSecret{Name: named, Site: origin(address)})
+	c.p.Secrets = append(c.p.Secrets, secret)
 	return named
 }
 

@@ -95,7 +95,7 @@ func TestProcedure(t *testing.T) {
 	if got := outline(p); !slices.Equal(got, want) {
 		t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
-	if len(p.Secrets) != 1 || p.Secrets[0] != (human.ProcedureSecret{Name: "pin-of-the-card", Site: host}) {
+	if len(p.Secrets) != 1 || p.Secrets[0].Name != "pin-of-the-card" || p.Secrets[0].Site != host || p.Secrets[0].Around != nil {
 		t.Errorf("secrets %+v", p.Secrets)
 	}
 	if got := p.Steps[11].From; len(got) != 1 || got[0] != (human.ProcedureSource{Recording: "rec_1", Action: back}) {

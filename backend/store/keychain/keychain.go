@@ -172,7 +172,7 @@ func do(ctx context.Context, call func() (string, error)) (string, error) {
 		if r.err == nil || errors.Is(r.err, keyring.ErrNotFound) {
 			return r.key, r.err
 		}
-		return "", human.Wrap(human.Unavailable, r.err, "the system's keychain gave no access: unlock it, or set the environment variable %s", Variable)
+		return "", human.Wrap(human.Unavailable, r.err, "the system's keychain gave no access: unlock it, or set the environment variable instead")
 	case <-limited.Done():
 		if err := ctx.Err(); err != nil {
 			return "", err
