@@ -351,8 +351,8 @@ func (a *act) sets(ctx context.Context, s human.ProcedureStep) error {
 		return a.picks(ctx, found, s)
 	}
 	what := append(slices.Clone(s.Options), "", "")
-	err = a.during(ctx, asked, func(ctx context.Context) error {
-		return a.t.conn.call(ctx, found.at.session, "Runtime.evaluate", object{
+	err = a.during(ctx, asked, func(ctx context.Context, t *tab) error {
+		return t.conn.call(ctx, found.at.session, "Runtime.evaluate", object{
 			"expression": "hands.play(" + quote(what[0]) + ", " + quote(what[1]) + ")", "contextId": found.at.contextID, "userGesture": true, "silent": true,
 		}, nil)
 	})
