@@ -327,19 +327,21 @@ func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // call sends one command and waits until it is taken, though it brings up a dialog.
 func (a *act) call(ctx context.Context, session, method string, params, result any) error {
-	return a.during(ctx, takenIn, func(ctx context.Context) error { return a.b.conn.call(ctx, session, method, params, result) })
+	return a.during(ctx, takenIn, func(ctx context.Context, t *tab) error { return t.conn.call(ctx, session, method, params, result) })
 }
 
 // evaluate asks a frame.
 func (a *act) evaluate(ctx context.Context, at place, expression string, result any) error {
-	return a.during(ctx, asked, func(ctx context.Context) error { return a.t.evaluate(ctx, at, expression, result) })
+	return a.during(ctx, asked, func(ctx context.Context, t *tab) error { return t.evaluate(ctx, at, expression, result) })
 }
 
-func (a *act) during(ctx context.Context, within time.Duration, work func(context.Context) error) error {
+// during works with the tab and meanwhile answers dialogs. Work that is not awaited any more ends soon.
+func (a *act) during(ctx context.Context, within time.Duration, work func(context.Context, *tab) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answered := make(chan error, 1)
-	go func() { answered <- work(ctx) }() // ends with ctx
+	t := a.t
+	go func() { answered <- work(ctx, t) }() // ends with ctx
 	return a.await(ctx, within, answered)
 }
 
@@ -574,22 +576,22 @@ func (a *act) lift(ctx context.Context, s *spot) error {
 				} `json:"value"`
 			} `json:"result"`
 		}
-		err := a.during(ctx, asked, func(ctx context.Context) error {
-			if err := a.t.conn.call(ctx, session, "DOM.enable", nil, nil); err != nil {
+		err := a.during(ctx, asked, func(ctx context.Context, t *tab) error {
+			if err := t.conn.call(ctx, session, "DOM.enable", nil, nil); err != nil {
 				return err
 			}
 			var owner struct {
 				Node int64 `json:"backendNodeId"`
 			}
-			if err := a.t.conn.call(ctx, session, "DOM.getFrameOwner", object{"frameId": places[frame].id}, &owner); err != nil {
+			if err := t.conn.call(ctx, session, "DOM.getFrameOwner", object{"frameId": places[frame].id}, &owner); err != nil {
 				return err
 			}
-			id, err := a.t.resolve(ctx, session, owner.Node, places[up].contextID)
+			id, err := t.resolve(ctx, session, owner.Node, places[up].contextID)
 			if err != nil {
 				return err
 			}
-			defer a.t.conn.send(session, "Runtime.releaseObject", object{"objectId": id})
-			return a.t.conn.call(ctx, session, "Runtime.callFunctionOn", object{
+			defer t.conn.send(session, "Runtime.releaseObject", object{"objectId": id})
+			return t.conn.call(ctx, session, "Runtime.callFunctionOn", object{
 				"objectId": id, "functionDeclaration": upwards, "arguments": []object{{"value": s.X}, {"value": s.Y}}, "returnByValue": true,
 			}, &at)
 		})

@@ -157,11 +157,13 @@ func (a *act) clicks(ctx context.Context, s human.ProcedureStep, found *spot) (m
 	if err := a.inputs(ctx, "point", "", all...); err != nil {
 		return false, err
 	}
-	err = a.evaluate(ctx, found.at, "hands.missed()", &missed)
-	if m := (*record.Mismatch)(nil); errors.As(err, &m) || ctx.Err() != nil {
+	if a.evaluate(ctx, found.at, "hands.missed()", &missed) == nil {
+		return missed, nil
+	}
+	if err := a.dialogs(); err != nil {
 		return false, err
 	}
-	return missed, nil // a document that has gone was reached
+	return false, ctx.Err() // a document that has gone, or is about to, was reached
 }
 
 // writes puts a text into a field. The page script writes it, in the task in which it looks whose page that is.
@@ -349,8 +351,8 @@ func (a *act) sets(ctx context.Context, s human.ProcedureStep) error {
 		return a.picks(ctx, found, s)
 	}
 	what := append(slices.Clone(s.Options), "", "")
-	err = a.during(ctx, asked, func(ctx context.Context) error {
-		return a.t.conn.call(ctx, found.at.session, "Runtime.evaluate", object{
+	err = a.during(ctx, asked, func(ctx context.Context, t *tab) error {
+		return t.conn.call(ctx, found.at.session, "Runtime.evaluate", object{
 			"expression": "hands.play(" + quote(what[0]) + ", " + quote(what[1]) + ")", "contextId": found.at.contextID, "userGesture": true, "silent": true,
 		}, nil)
 	})

@@ -4,7 +4,7 @@
   'use strict';
 
   const { secrets, names, elements, fields, take, intend } = script;
-  const { attr, tagOf, typeOf, has, above, shadowOf, textOf, rootOf, isEditable, labelsOf, roleOf, nameOf, selectorOf, getter } = names;
+  const { attr, tagOf, typeOf, has, above, shadowOf, textOf, rootOf, isEditable, labelsOf, roleOf, selectorOf, getter } = names;
   const { find, contains, identify, beside, clean, testIds } = elements;
   const visible = Element.prototype.checkVisibility;
   const rectOf = Element.prototype.getBoundingClientRect;
@@ -31,13 +31,20 @@
 
   const everywhere = (selector) => roots().flatMap((root) => [...find(root, selector)]);
 
+  /** What elements are known by, while one is looked for: it costs much on a large page. */
+  let seen = new WeakMap();
+  function known(e) {
+    if (!seen.has(e)) seen.set(e, identify(e));
+    return seen.get(e);
+  }
+
   // Selectors as @puppeteer/replay writes them.
 
   function byAria(rest, target) {
     const said = /^([^]*)\[role="(\w+)"\]$/.exec(rest);
-    if (!said) return candidates(target).filter((e) => nameOf(e, true) === rest);
+    if (!said) return candidates(target).filter((e) => known(e).full === rest);
     const all = selectorOf(said[2]);
-    return all ? everywhere(all).filter((e) => roleOf(e) === said[2] && nameOf(e, true) === said[1]) : [];
+    return all ? everywhere(all).filter((e) => roleOf(e) === said[2] && known(e).full === said[1]) : [];
   }
 
   /** The innermost elements that have a text. */
@@ -94,7 +101,7 @@
    * is left and describe would not say it any more. Of what something is dropped on, it is the heading of its part of the page.
    */
   function agrees(e, target) {
-    const is = identify(e);
+    const is = known(e);
     if ((target.role && is.role !== target.role) || (target.name && is.name !== clean(target.name))) return false;
     const wanted = target.beside && clean(target.beside);
     return !wanted || secrets.mask(is.near()) === wanted || secrets.mask(beside(e, true)) === wanted;
@@ -122,6 +129,7 @@
    * only among those that have it, too.
    */
   function locate(target, reached) {
+    seen = new WeakMap();
     let near = null;
     let all = null;
     const alike = () => (all ??= innermost(candidates(target).filter((e) => agrees(e, target) && reached(e))));

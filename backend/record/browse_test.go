@@ -201,7 +201,11 @@ func TestWhatABrowserRefuses(t *testing.T) {
 		if err := d.rec.Pick(t.Context(), ann, r.ID, human.PickRequest{Field: "a"}); err != nil || len(b.picks) != 1 || b.picks[0].Take != human.TakeElement {
 			t.Errorf("picks %+v, %v", b.picks, err)
 		}
+		_, err := d.rec.Hands(t.Context(), ann, r.ID)
+		wantKind(t, "hands", err, human.Conflict, "cannot act in the browser")
 		d.stop()
+		_, err = d.rec.Hands(t.Context(), ann, r.ID)
+		wantKind(t, "hands", err, human.Conflict, "is not running")
 		if err := d.rec.Discard(t.Context(), ann, r.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +216,7 @@ func TestWhatABrowserRefuses(t *testing.T) {
 		}
 
 		b.not = &human.SourceState{Status: "missing", Code: "no_browser", Detail: "There is no browser.", Fix: "Install Chromium."}
-		_, err := d.rec.Start(t.Context(), ann, "op_1", human.RecordingOptions{Browser: &human.BrowserOptions{}})
+		_, err = d.rec.Start(t.Context(), ann, "op_1", human.RecordingOptions{Browser: &human.BrowserOptions{}})
 		wantKind(t, "missing", err, human.Unavailable, "Install Chromium")
 		d.nowhere()
 		b.not = nil
