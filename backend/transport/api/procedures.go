@@ -33,15 +33,15 @@ type (
 		Name string `path:"name" doc:"The procedure's name."`
 	}
 	procedureVersion struct {
-		procedureInput
-		Version int `query:"version" minimum:"0" doc:"Absent: the newest."`
+		Name    string `path:"name" doc:"The procedure's name."`
+		Version int    `query:"version" minimum:"0" doc:"Absent: the newest."`
 	}
 	procedureCall struct {
-		procedureInput
+		Name string `path:"name" doc:"The procedure's name."`
 		payload[procedure.Call]
 	}
 	runOrder struct {
-		operationPath
+		ID human.OperationID `path:"id" doc:"The operation's id."`
 		payload[procedure.RunOrder]
 	}
 	// ProcedureList are all procedures.

@@ -12717,7 +12717,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -13725,7 +13728,10 @@ export interface operations {
                 version?: number;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -13787,7 +13793,10 @@ export interface operations {
                 version?: number;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -13816,7 +13825,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
             cookie?: never;
         };
         requestBody: {

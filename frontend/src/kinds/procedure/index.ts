@@ -9,6 +9,7 @@ export const procedure: KindDefinition = {
   shade: 'hands',
   answer: 'decision',
   wide: 'page',
+  recordsItself: true,
   page: () => import('./page'),
   card: () => import('./Card.svelte'),
   batch: () => import('../../components/operation/BatchAnswers.svelte'),

@@ -52,8 +52,15 @@ export class Performing implements Controller {
     };
   }
 
+  /** Whether there may be a run: what waits, or ended without being recorded, has none. */
+  get #begun(): boolean {
+    const { op } = this.opened;
+    return !!this.run || (!!op && op.state !== 'pending' && (!ended(op) || !!op.result || op.recordings.length > 0));
+  }
+
   async read(): Promise<void> {
     clearTimeout(this.#timer);
+    if (!this.#begun) return;
     const turn = ++this.#turn;
     try {
       const run = await this.#api.run(this.opened.id);
@@ -138,10 +145,5 @@ export class Performing implements Controller {
       one('skip', m.proc_skip, []),
       { ...one('end', m.proc_end, ['Escape']), run: end },
     ];
-  }
-
-  /** Whether it has come to its end, as the queue or the run says. */
-  get closed(): boolean {
-    return (!!this.opened.op && ended(this.opened.op)) || (!!this.run && over(this.run));
   }
 }
