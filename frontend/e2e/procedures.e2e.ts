@@ -50,7 +50,8 @@ test('a file of a procedure is imported, looked at and exported as it was', asyn
   await accessibleInBothThemes(page);
 
   const broken = await give(page, 'broken.yaml', file.replace('where:', 'wher:'));
-  await expect(broken).toContainText('line 4');
+  await expect(broken).toContainText('Line 4: there is no field "wher"');
+  app.errors.length = 0; // the browser reports what a server does not accept
   await expect(broken.getByRole('button', { name: 'Save procedure' })).toBeDisabled();
   await app.press('Escape');
 
@@ -83,6 +84,7 @@ test('a file of a procedure is imported, looked at and exported as it was', asyn
   const again = await give(page, 'new.yaml', file.replace('1 invoice', '2 invoices'));
   await again.getByRole('button', { name: 'Save procedure' }).click();
   await expect(again).toContainText('There is a procedure “export_invoice” already');
+  app.errors.length = 0;
   await again.getByRole('button', { name: 'Save version 2' }).click();
   await expect(page.getByText('version 2')).toBeVisible();
   await page.getByRole('button', { name: 'Compare' }).click();
@@ -158,7 +160,6 @@ test('who edits an old version is shown that there is a newer one, and loses not
   await title.blur();
   await expect(page.getByRole('button', { name: 'Save version 2' })).toBeEnabled();
   await server.operator.call('POST', '/api/procedures', { file: file.replace('Export an invoice', 'Theirs'), after: 1 });
-  // A conflict is an answer of the server that the browser reports.
   await page.keyboard.press(`${mod}+Enter`);
   await expect(page.getByRole('alert').filter({ hasText: 'There is a newer version since you began' })).toBeVisible();
   await expect(title).toHaveValue('Mine');
@@ -172,6 +173,7 @@ test('a run is asked for with values, and waits in the inbox with what it would 
   await server.operator.call('POST', '/api/procedures', { file });
   const bot = await server.agent('invoice-bot');
   await app.open('procedures/export_invoice');
+  await expect(page.getByRole('button', { name: 'Run…' })).toBeEnabled();
   await app.press('r');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('customer').fill('Halde & Co');
