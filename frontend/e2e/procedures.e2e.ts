@@ -199,3 +199,18 @@ test('a run is asked for with values, and waits in the inbox with what it would 
   await page.getByRole('dialog').getByRole('button', { name: /Decline|Send/ }).click();
   expect((await bot.until(id, (op) => op.state === 'declined')).ended?.reason).toBe('Not now');
 });
+
+test('a card says what would be run, and starts it where the risk is low', async ({ page, server }) => {
+  await server.operator.call('POST', '/api/procedures', { file });
+  const bot = await server.agent('invoice-bot');
+  const { operation_id: id } = await bot.call<{ operation_id: string }>('POST', '/api/procedures/export_invoice/runs', { parameters: { customer: 'Halde & Co', month: '2026-10' } });
+  await resize(page, 448, 900);
+  const { code } = await server.invite();
+  await page.goto(`${server.url}/?view=popup#code=${code}`);
+  const card = page.getByRole('article', { name: 'Export an invoice' });
+  for (const text of ['customer: Halde & Co', 'month: 2026-10', 'reads, billing.portal.example', 'Low risk']) await expect(card).toContainText(text);
+  await accessibleInBothThemes(page);
+  const started = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith(`/api/operations/${id}/procedure`));
+  await card.getByRole('button', { name: /^Run/ }).click();
+  await started;
+});

@@ -16,7 +16,9 @@ const types: Record<ProcedureParameter['type'], () => string> = {
   text: m.proc_type_text, integer: m.proc_type_integer, number: m.proc_type_number, date: m.proc_type_date, month: m.proc_type_month, choice: m.proc_type_choice, file: m.proc_type_file,
 };
 export const parameterTypes = Object.keys(types) as ProcedureParameter['type'][];
+const outputTypes = { text: m.proc_type_text, table: m.proc_type_table, list: m.proc_type_list, file: m.proc_type_file };
 export const typeWord = (type: ProcedureParameter['type']): string => types[type]();
+export const outputWord = (type: keyof typeof outputTypes): string => outputTypes[type]();
 
 /** What an element is, in words. */
 export const targetWords = (target: ProcedureTarget | undefined): string =>
