@@ -2,10 +2,15 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"deskbell/backend/human"
 	"deskbell/backend/procedure"
+	"deskbell/backend/record/library"
 )
 
 // Procedures keeps and runs procedures; procedure.Service is one. Errors are of package human.
@@ -88,6 +93,23 @@ func (s *Server) procedures(c catalogue) {
 			shown, err := p.Get(ctx, x.by, in.Name, in.Version)
 			return ok(&shown, err)
 		})
+	add(c, route{http.MethodGet, one + "/file", "exportProcedure", "A procedure as its file: YAML", operators, 0},
+		func(ctx context.Context, x *exchange, in *procedureVersion) (*stream, error) {
+			shown, err := p.Get(ctx, x.by, in.Name, in.Version)
+			if err != nil {
+				return nil, err
+			}
+			return &stream{func(hc huma.Context) {
+				_, w := humago.Unwrap(hc)
+				f := &fileWriter{ResponseWriter: w, export: library.Export{Name: shown.Procedure.Name + ".yaml", Media: "application/yaml"}}
+				if _, err := io.WriteString(f, shown.File); err != nil {
+					panic(http.ErrAbortHandler) // the caller must not take what it got for the whole
+				}
+			}}, nil
+		})
+	operationAt(c.api.OpenAPI(), http.MethodGet, one+"/file").Responses["200"] = &huma.Response{Description: "The file.", Content: map[string]*huma.MediaType{
+		"application/yaml": {Schema: &huma.Schema{Type: huma.TypeString}},
+	}}
 	add(c, route{http.MethodDelete, one, "deleteProcedure", "Delete a procedure with all its versions", operators, 0},
 		func(ctx context.Context, x *exchange, in *procedureInput) (*done, error) {
 			return nil, p.Remove(ctx, x.by, in.Name)

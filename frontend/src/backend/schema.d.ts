@@ -2255,6 +2255,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/procedures/{name}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A procedure as its file: YAML
+         * @description For: operator.
+         */
+        get: operations["exportProcedure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/procedures/{name}/runs": {
         parameters: {
             query?: never;
@@ -12697,7 +12717,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -13705,7 +13728,10 @@ export interface operations {
                 version?: number;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -13760,11 +13786,49 @@ export interface operations {
             };
         };
     };
+    exportProcedure: {
+        parameters: {
+            query?: {
+                /** @description Absent: the newest. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": string;
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     askForProcedureRun: {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
             cookie?: never;
         };
         requestBody: {

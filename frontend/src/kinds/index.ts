@@ -9,12 +9,13 @@ import type { KindDefinition } from './kind';
 import { newer } from './newer';
 import { permission } from './permission';
 import { plan } from './plan';
+import { procedure } from './procedure';
 import { review } from './review';
 
 export type KindName = (typeof names)[number];
 
 /** Every kind, in the order in which filters offer them. The names come from backend/kind: one without a definition is an error of types. */
-const kinds: Record<KindName, KindDefinition> = { permission, box, plan, approve, feedback, bash, desktop, browser, review };
+const kinds: Record<KindName, KindDefinition> = { permission, box, plan, procedure, approve, feedback, bash, desktop, browser, review };
 
 export const kindNames = Object.keys(kinds) as readonly KindName[];
 

@@ -95,6 +95,8 @@ export interface KindDefinition {
   settings?: Part<Record<string, never>>;
   history?: KindHistory;
 
+  /** Its recording is that of a run, which Deskbell makes: the page offers no other, and does not show it beside. */
+  recordsItself?: boolean;
   /** Its page has the whole width; 'beside' gives more of it to what stands beside. */
   wide?: 'page' | 'beside';
   /** It may go on after its answer, and is listed as long as it does. */

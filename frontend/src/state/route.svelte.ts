@@ -1,11 +1,11 @@
 import type { Call } from '../backend/rights';
 import type { FilteredList } from '../lib/filters';
 
-export const pages = ['inbox', 'alerts', 'findings', 'history', 'recordings', 'gatekeeper', 'agents', 'team', 'settings', 'welcome'] as const;
+export const pages = ['inbox', 'alerts', 'findings', 'history', 'recordings', 'procedures', 'gatekeeper', 'agents', 'team', 'settings', 'welcome'] as const;
 
 /** The call that a page stands on: who may not make it has no use of the page. */
 export const needs: Readonly<Record<(typeof pages)[number], Call>> = {
-  inbox: 'GET /api/human/operations', alerts: 'GET /api/attempts', findings: 'GET /api/recordings', history: 'GET /api/human/operations', recordings: 'GET /api/recordings',
+  inbox: 'GET /api/human/operations', alerts: 'GET /api/attempts', findings: 'GET /api/recordings', history: 'GET /api/human/operations', recordings: 'GET /api/recordings', procedures: 'GET /api/procedures',
   gatekeeper: 'GET /api/gate/rules', agents: 'GET /api/agents', team: 'GET /api/team/board', settings: 'GET /api/phone', welcome: 'GET /api/settings',
 };
 

@@ -1,0 +1,216 @@
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from '@playwright/test';
+import { accessibleInBothThemes, choose, expect, fits, mod, resize, test } from './support/test';
+
+const file = `deskbell_procedure: 1
+name: export_invoice
+title: Export an invoice
+where: browser
+does: [reads]
+parameters:
+  - {name: customer, type: text, examples: [Nordwind]}
+  - {name: month, type: month, examples: [2026-09]}
+outputs:
+  - {name: total, type: text}
+steps:
+  - id: s1
+    do: navigate
+    title: Open the portal
+    url: https://billing.portal.example/
+    then: [{is: element, target: {role: heading, name: Sign in}}]
+  - id: s2
+    do: change
+    title: Search for {customer}
+    text: "{customer}"
+    target: {role: searchbox, name: Customer}
+    then: [{is: text, text: "{customer}"}]
+  - id: s3
+    do: change
+    title: Type the year
+    text: "2026"
+    target: {role: textbox, name: Year}
+    then: [{is: text, text: 1 invoice}]
+`;
+
+interface Shown {
+  version: number;
+  file: string;
+  procedure: { title: string; parameters: { name: string; examples?: string[] }[]; steps: { id: string; title: string; text?: string; optional?: boolean; then?: { is: string; text?: string }[] }[] };
+}
+
+/** Gives the page a file to import. */
+async function give(page: Page, name: string, text: string): Promise<Locator> {
+  await page.locator('input[type="file"]').setInputFiles({ name, mimeType: 'application/yaml', buffer: Buffer.from(text) });
+  return page.getByRole('dialog');
+}
+
+test('a file of a procedure is imported, looked at and exported as it was', async ({ app, page }) => {
+  await app.open('procedures');
+  await expect(page.getByText('Answer a browser request with a recording, then choose Teach…')).toBeVisible();
+  await accessibleInBothThemes(page);
+
+  const broken = await give(page, 'broken.yaml', file.replace('where:', 'wher:'));
+  await expect(broken).toContainText('Line 4: there is no field "wher"');
+  app.errors.length = 0; // the browser reports what a server does not accept
+  await expect(broken.getByRole('button', { name: 'Save procedure' })).toBeDisabled();
+  await app.press('Escape');
+
+  const dialog = await give(page, 'invoice.yaml', file);
+  await expect(dialog).toContainText('procedure_export_invoice');
+  await accessibleInBothThemes(page);
+  await dialog.getByRole('button', { name: 'Save procedure' }).click();
+
+  // Its page says what it does, and what agents call.
+  await expect(page.getByRole('heading', { name: 'Export an invoice' })).toBeVisible();
+  await expect(page.getByText('Not run yet. Run it once while you watch.')).toBeVisible();
+  await expect(page.locator('.st li').nth(2)).toContainText('Search for customer');
+  await expect(page.locator('.schema')).toContainText('total');
+  await expect(page.getByText('Imported from invoice.yaml')).toBeVisible();
+  await accessibleInBothThemes(page);
+
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'More' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Export YAML file' }).press('Enter');
+  const saved = await saving;
+  expect(saved.suggestedFilename()).toBe('export_invoice.yaml');
+  expect(await readFile(await saved.path(), 'utf8')).toBe(file);
+  await page.getByRole('button', { name: 'More' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Show as YAML' }).press('Enter');
+  await expect(page.getByRole('dialog')).toContainText('deskbell_procedure: 1');
+  await app.press('Escape');
+
+  // The same name again is a version of it, and is asked about.
+  await app.press('Escape');
+  const again = await give(page, 'new.yaml', file.replace('1 invoice', '2 invoices'));
+  await again.getByRole('button', { name: 'Save procedure' }).click();
+  await expect(again).toContainText('There is a procedure “export_invoice” already');
+  app.errors.length = 0;
+  await again.getByRole('button', { name: 'Save version 2' }).click();
+  await expect(page.getByText('version 2')).toBeVisible();
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await expect(page.getByRole('dialog').locator('.add')).toContainText('2 invoices');
+  await expect(page.getByRole('dialog').locator('.del')).toContainText('1 invoice');
+  await app.press('Escape');
+
+  // On a narrow page everything can be reached, too.
+  await resize(page, 400, 760);
+  await fits(page, '.bar button, header button');
+  await resize(page, 1280, 800);
+  await page.getByRole('button', { name: 'More' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Delete…' }).press('Enter');
+  await expect(page.getByRole('dialog')).toContainText('All 2 versions are deleted');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete procedure' }).click();
+  await expect(page.getByText('No procedures yet')).toBeVisible();
+});
+
+test('steps are edited with the keyboard, and saved as the next version', async ({ app, page, server }) => {
+  const shown = (): Promise<Shown> => server.operator.call('GET', '/api/procedures/export_invoice');
+  await server.operator.call('POST', '/api/procedures', { file });
+  await app.open('procedures');
+  await page.getByRole('link', { name: 'Export an invoice' }).click();
+  await expect(page.getByRole('button', { name: 'Run…' })).toBeVisible();
+  await app.press('e');
+  const save = page.getByRole('button', { name: 'Save version 2' });
+  await expect(save).toBeDisabled();
+  await expect(page.getByText('No changes')).toBeVisible();
+
+  // The third row: its text becomes a parameter; and the same again by undo.
+  await app.press('j', 'j', 'p');
+  await expect(page.locator('[data-row="2"]')).toContainText('parameter');
+  await expect(page.locator('aside').getByText('year', { exact: true })).toBeVisible();
+  await accessibleInBothThemes(page);
+  await app.press('u');
+  await expect(page.locator('[data-row="2"]')).not.toContainText('parameter');
+  await app.press('p', 'k', 'k', 'o');
+  await expect(page.locator('[data-row="0"]')).toContainText('optional');
+
+  // Without its checkpoint a step cannot be saved, and the page says which.
+  await app.press('Enter');
+  await page.getByRole('button', { name: 'Remove this checkpoint' }).click();
+  await expect(page.getByText('Step 1 has no checkpoint')).toBeVisible();
+  await expect(save).toBeDisabled();
+  await page.getByRole('button', { name: 'Add checkpoint' }).click();
+  await choose(page.getByRole('button', { name: 'What is checked' }).or(page.getByRole('combobox', { name: 'What is checked' })), 'title');
+  await page.getByRole('textbox', { name: 'Page title' }).fill('Sign in');
+  await page.getByRole('textbox', { name: 'Title of the step' }).fill('Open billing');
+  await accessibleInBothThemes(page);
+  await page.getByRole('textbox', { name: 'What is new' }).fill('The year is asked for');
+
+  // What was changed survives a reload.
+  await expect(save).toBeEnabled();
+  await page.reload();
+  await expect(page.getByText('Your unsaved changes are back.')).toBeVisible();
+  await expect(page.locator('[data-row="0"]')).toContainText('Open billing');
+  await expect(save).toBeEnabled();
+  await page.keyboard.press(`${mod}+Enter`);
+  await expect(page.getByRole('heading', { name: 'Export an invoice' })).toBeVisible();
+  const now = await shown();
+  expect(now.version).toBe(2);
+  expect(now.procedure.parameters.map(({ name }) => name)).toEqual(['customer', 'month', 'year']);
+  expect(now.procedure.steps[0]).toMatchObject({ title: 'Open billing', optional: true, then: [{ is: 'title', text: 'Sign in' }] });
+  expect(now.procedure.steps[2]).toMatchObject({ text: '{year}' });
+});
+
+test('who edits an old version is shown that there is a newer one, and loses nothing', async ({ app, page, server }) => {
+  await server.operator.call('POST', '/api/procedures', { file });
+  await app.open('procedures/export_invoice');
+  await page.getByRole('button', { name: 'Edit steps' }).click();
+  const title = page.getByRole('textbox', { name: 'Title', exact: true });
+  await title.fill('Mine');
+  await title.blur();
+  await expect(page.getByRole('button', { name: 'Save version 2' })).toBeEnabled();
+  await server.operator.call('POST', '/api/procedures', { file: file.replace('Export an invoice', 'Theirs'), after: 1 });
+  await page.keyboard.press(`${mod}+Enter`);
+  await expect(page.getByRole('alert').filter({ hasText: 'There is a newer version since you began' })).toBeVisible();
+  await expect(title).toHaveValue('Mine');
+  app.errors.length = 0;
+  await page.getByRole('button', { name: 'Discard my changes' }).click();
+  await expect(title).toHaveValue('Theirs');
+  await expect(page.getByText('No changes')).toBeVisible();
+});
+
+test('a run is asked for with values, and waits in the inbox with what it would do', async ({ app, page, server }) => {
+  await server.operator.call('POST', '/api/procedures', { file });
+  const bot = await server.agent('invoice-bot');
+  await app.open('procedures/export_invoice');
+  await expect(page.getByRole('button', { name: 'Run…' })).toBeEnabled();
+  await app.press('r');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('customer').fill('Halde & Co');
+  await dialog.getByRole('button', { name: 'Run' }).click();
+  await expect(dialog.locator('#' + (await dialog.getByLabel('month').getAttribute('id') ?? '') + '-note')).toContainText('Enter a value');
+  await expect(dialog.getByLabel('month')).toBeFocused();
+  await accessibleInBothThemes(page);
+  await app.press('Escape');
+
+  // An agent asks: nothing runs before an operator says so.
+  const { operation_id: id } = await bot.call<{ operation_id: string }>('POST', '/api/procedures/export_invoice/runs', { parameters: { customer: 'Halde & Co', month: '2026-10' } });
+  await app.openOperation(id);
+  const page_ = page.locator('.op');
+  for (const text of ['Halde & Co', '2026-10', 'billing.portal.example', 'reads', 'Search for Halde & Co', 'total']) await expect(page_.getByText(text).first()).toBeVisible();
+  await expect(page.getByText('also sent by the agent')).toHaveCount(0);
+  await expect(page.getByRole('button', { name: /^Run/ })).toBeEnabled();
+  await accessibleInBothThemes(page);
+  await resize(page, 400, 760);
+  await fits(page, '.decide button');
+  await resize(page, 1280, 800);
+  await app.press('d');
+  await app.reason.fill('Not now');
+  await page.getByRole('dialog').getByRole('button', { name: /Decline|Send/ }).click();
+  expect((await bot.until(id, (op) => op.state === 'declined')).ended?.reason).toBe('Not now');
+});
+
+test('a card says what would be run, and starts it where the risk is low', async ({ page, server }) => {
+  await server.operator.call('POST', '/api/procedures', { file });
+  const bot = await server.agent('invoice-bot');
+  const { operation_id: id } = await bot.call<{ operation_id: string }>('POST', '/api/procedures/export_invoice/runs', { parameters: { customer: 'Halde & Co', month: '2026-10' } });
+  await resize(page, 448, 900);
+  const { code } = await server.invite();
+  await page.goto(`${server.url}/?view=popup#code=${code}`);
+  const card = page.getByRole('article', { name: 'Export an invoice' });
+  for (const text of ['customer: Halde & Co', 'month: 2026-10', 'reads, billing.portal.example', 'Low risk']) await expect(card).toContainText(text);
+  await accessibleInBothThemes(page);
+  const started = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith(`/api/operations/${id}/procedure`));
+  await card.getByRole('button', { name: /^Run/ }).click();
+  await started;
+});

@@ -1,0 +1,69 @@
+import { call, fetchBytes, search, type Connection } from './http';
+import { shell } from './shell';
+import type { ListedProcedure, Procedure, ProcedureChange, ProcedureDraft, RunOfProcedure, RunOrder, ShownProcedure } from '../lib/wire';
+
+const all = '/api/procedures';
+const one = (name: string, what = ''): string => `${all}/${encodeURIComponent(name)}${what}`;
+const runOf = (operation: string, what = ''): string => `/api/operations/${encodeURIComponent(operation)}/procedure${what}`;
+
+/** The calls about procedures and their runs. A run goes by its operation's id. Each throws a Problem and nothing else. */
+export class ProceduresApi {
+  constructor(private readonly to: Connection) {}
+
+  async list(): Promise<ListedProcedure[]> {
+    return (await call<{ procedures: ListedProcedure[] | null }>(this.to, 'GET', all)).procedures ?? [];
+  }
+
+  /** A procedure with its versions and runs, in its newest version where none is named. */
+  async get(name: string, version?: number): Promise<ShownProcedure> {
+    return whole(await call<ShownProcedure>(this.to, 'GET', one(name) + search({ version })));
+  }
+
+  /** Makes a procedure from recordings. Nothing is saved. */
+  async draft(recordings: string[]): Promise<ProcedureDraft> {
+    return whole(await call<ProcedureDraft>(this.to, 'POST', '/api/procedure-drafts', { recordings }));
+  }
+
+  /** Reads a procedure, or its file, and says what it does not cover. Nothing is saved. */
+  async check(change: ProcedureChange): Promise<ProcedureDraft> {
+    return whole(await call<ProcedureDraft>(this.to, 'POST', '/api/procedure-checks', change));
+  }
+
+  /** Saves a procedure, or its next version. @throws Problem with `conflict` where there is another version since */
+  save(change: ProcedureChange): Promise<ShownProcedure> {
+    return call(this.to, 'POST', all, change);
+  }
+
+  /** Saves a version as a file, and returns its name. */
+  export(name: string, version: number): Promise<string> {
+    const path = one(name, '/file') + search({ version });
+    return shell.save(`${name}.yaml`, path, () => fetchBytes(this.to, path));
+  }
+
+  remove(name: string): Promise<void> {
+    return call(this.to, 'DELETE', one(name));
+  }
+
+  /** Asks for a run, and returns the id of its operation. */
+  async ask(name: string, parameters: Record<string, string>, version: number): Promise<string> {
+    return (await call<{ operation_id: string }>(this.to, 'POST', one(name, '/runs'), { parameters, version })).operation_id;
+  }
+
+  start(operation: string): Promise<RunOfProcedure> {
+    return call(this.to, 'POST', runOf(operation));
+  }
+
+  run(operation: string): Promise<RunOfProcedure> {
+    return call(this.to, 'GET', runOf(operation));
+  }
+
+  order(operation: string, what: RunOrder['do']): Promise<RunOfProcedure> {
+    return call(this.to, 'POST', runOf(operation, '/orders'), { do: what });
+  }
+}
+
+/** Lists that hold nothing may come as null. */
+function whole<T extends { procedure: Procedure }>(of: T): T {
+  const { does, steps } = of.procedure as { [K in 'does' | 'steps']: Procedure[K] | null };
+  return { ...of, procedure: { ...of.procedure, does: does ?? [], steps: steps ?? [] } };
+}
