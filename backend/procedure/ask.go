@@ -134,7 +134,7 @@ type TaughtRow struct {
 	State string         `json:"state" enum:"same,parameter,optional,left_out"`
 	Step  string         `json:"step,omitempty" doc:"The step of the procedure; absent where it was left out."`
 	From  []string       `json:"from" doc:"One for each recording: the action's id; empty where it has none."`
-	Why   human.Sentence `json:"why"`
+	Why   human.Sentence `json:"why,omitzero"`
 }
 
 // rowsOf are rows as they are shown: with the actions of the recordings in place of the steps of drafts.

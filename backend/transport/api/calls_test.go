@@ -359,6 +359,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/procedure-tools", nil, nil, 401, 200, 200, 200},
 		{"GET /api/procedures/{name}", text("/api/procedures/taught"), nil, 401, 403, 403, 200},
 		{"POST /api/procedures/{name}/runs", text("/api/procedures/taught/runs"), text(`{}`), 401, 201, 201, 201},
+		{"GET /api/procedures/{name}/file", text("/api/procedures/taught/file"), nil, 401, 403, 403, 200},
 		{"DELETE /api/procedures/{name}", text("/api/procedures/taught"), nil, 401, 403, 403, 204},
 		{"POST /api/operations/{id}/procedure", text("/api/operations/op_none/procedure"), nil, 401, 403, 403, 404},
 		{"GET /api/operations/{id}/procedure", text("/api/operations/op_none/procedure"), nil, 401, 403, 403, 404},

@@ -83,7 +83,7 @@ func TestDescription(t *testing.T) {
 			t.Errorf("an operation need not have %s", name)
 		}
 	}
-	for name, want := range map[string]int{"action_type": 9, "state": 7, "risk": 4, "on_timeout": 2} {
+	for name, want := range map[string]int{"action_type": 10, "state": 7, "risk": 4, "on_timeout": 2} {
 		if got := len(op.Properties[name].Enum); got != want {
 			t.Errorf("%s has %d values, want %d", name, got, want)
 		}

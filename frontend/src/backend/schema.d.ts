@@ -6322,14 +6322,14 @@ export interface components {
         };
         LintFinding: {
             /**
-             * @description error: it cannot be saved.
+             * @description error: the procedure cannot be run. warning: what it was taught by leaves something open. note: worth knowing.
              * @enum {string}
              */
             level: "error" | "warning" | "note";
             /** @description Names the rule, for programs. */
             rule: string;
             said: components["schemas"]["Sentence"];
-            /** @description The step's id. */
+            /** @description The step's id; absent: the whole procedure. */
             step?: string;
         };
         Listed: {
@@ -7045,14 +7045,16 @@ export interface components {
             /** @description A regular expression (RE2) that the whole value has to match. */
             pattern?: string;
             /**
-             * @description date is YYYY-MM-DD, month YYYY-MM, choice one of choices, file a path on the operator's computer.
+             * @description date is YYYY-MM-DD, month YYYY-MM, choice one of choices (without them: any option that the page has), file a path on the operator's computer.
              * @enum {string}
              */
             type: "text" | "integer" | "number" | "date" | "month" | "choice" | "file";
         };
         ProcedureSecret: {
+            /** @description Origins of the pages that the frame may lie in, beside site. */
+            around?: string[];
             name: string;
-            /** @description The origin of the page it was taught for, such as https://portal.example: it is typed into no other. */
+            /** @description The origin of the page or frame it was taught for, such as https://portal.example: it is typed into no other. */
             site: string;
         };
         ProcedureSource: {
@@ -7883,6 +7885,11 @@ export interface components {
             run_id: string;
         };
         RunEffect: {
+            /**
+             * Format: int64
+             * @description How many there were before the run, where they have to be new.
+             */
+            before?: number;
             said?: components["schemas"]["Sentence"];
             /** @enum {string} */
             state: "later" | "confirmed" | "missing";
@@ -7891,6 +7898,8 @@ export interface components {
             runs: components["schemas"]["RunView"][];
         };
         RunOfProcedure: {
+            /** @description What the page showed after the last step: where it continues after a crash. */
+            address?: string;
             /** @description The agent that asked for it. */
             agent?: string;
             /** @description The operator who watches it. */
@@ -7931,6 +7940,8 @@ export interface components {
              * @enum {string}
              */
             do: "pause" | "continue" | "step" | "take" | "done" | "skip" | "end";
+            /** @description With continue and step: the operator has looked, and the step that may have been done was not. */
+            not_done?: boolean;
         };
         RunStep: {
             /**
