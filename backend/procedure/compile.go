@@ -3,7 +3,6 @@ package procedure
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record/flow"
@@ -36,14 +35,4 @@ func checkpointed(p *human.Procedure) {
 			s.Then = []human.Checkpoint{{Is: "element", Target: n.Target, Page: n.Page, Frame: n.Frame}}
 		}
 	}
-}
-
-// hosts are sites without their schemes, for people.
-func hosts(all []string) string {
-	var out []string
-	for _, s := range all {
-		_, host, _ := strings.Cut(s, "://")
-		out = append(out, host)
-	}
-	return strings.Join(out, ", ")
 }

@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -146,9 +144,6 @@ func Digest(file string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// name is one that a procedure and a parameter can have.
-var name = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
-
 // Called is a text as the name of a procedure or parameter; "" where nothing of it can stand in one.
 func Called(text string) string {
 	var b strings.Builder
@@ -164,17 +159,4 @@ func Called(text string) string {
 		}
 	}
 	return strings.Trim(b.String(), "_")
-}
-
-// unique is a name that is not taken: it, or it with a number.
-func unique(wanted string, taken func(string) bool) string {
-	for n := 1; ; n++ {
-		one := wanted
-		if n > 1 {
-			one = fmt.Sprintf("%s_%d", wanted, n)
-		}
-		if !taken(one) {
-			return one
-		}
-	}
 }

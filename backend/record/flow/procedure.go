@@ -371,9 +371,10 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 	}
 	for _, t := range c.inOrder(arrived) {
 		page := pageName(t)
-		if page == s.Page {
+		switch page {
+		case s.Page:
 			page = ""
-		} else if page == "" {
+		case "":
 			page = "t1"
 		}
 		s.Then = append(s.Then, human.Checkpoint{Is: "address", Text: wild(arrived[t].Page.URL), Page: page})
