@@ -153,7 +153,7 @@ func (b *Browser) sends(how, key string) (end func()) {
 	}
 }
 
-const slack = 20.0 // ms by which clocks may differ
+const slack = 200.0 // ms by which the clocks of a page and of Deskbell differ on a busy machine
 
 // heard takes what a frame says of the mouse, the keyboard and the window. It is a person's where Deskbell did nothing of the kind
 // at that time, or not there. A pointer that rests moves over a page that scrolls or is new: its place on the screen stays.
