@@ -16,7 +16,7 @@ steps:
   - id: s1
     do: navigate
     title: Open the portal
-    url: https://billing.portal.example/
+    url: https://billing.portal.example/?month={month}
     then: [{is: element, target: {role: heading, name: Sign in}}]
   - id: s2
     do: change
@@ -30,6 +30,12 @@ steps:
     text: "2026"
     target: {role: textbox, name: Year}
     then: [{is: text, text: 1 invoice}]
+  - id: s4
+    do: pick
+    title: Read the total
+    output: total
+    target: {role: cell, name: Total}
+    then: [{is: text, text: Total}]
 `;
 
 interface Shown {
