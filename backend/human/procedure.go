@@ -139,7 +139,7 @@ type ProcedureEffect struct {
 type ProcedureCall struct {
 	Procedure  string            `json:"procedure"`
 	Version    int               `json:"version"`
-	Digest     string            `json:"sha256" doc:"Of the version's file, in hex."`
+	Digest     string            `json:"digest" doc:"SHA-256 of the version's file, in hex."`
 	Title      string            `json:"title"`
 	Risk       Risk              `json:"risk_level" enum:"none,low,medium,high,critical"`
 	Does       []string          `json:"does"`

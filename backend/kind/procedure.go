@@ -9,7 +9,7 @@ var Procedure = Kind{
 	Fields: []Field{
 		{Name: "procedure", Type: Path, Doc: "the procedure's name"},
 		{Name: "version", Type: Any, Doc: "its version"},
-		{Name: "sha256", Type: Path, Doc: "of the version's file"},
+		{Name: "digest", Type: Path, Doc: "SHA-256 of the version's file"},
 		{Name: "title", Type: Text, Doc: "what it does"},
 		risk,
 		{Name: "does", Type: List, Doc: "what it does to the world: reads, sends, pays, deletes"},
@@ -17,7 +17,7 @@ var Procedure = Kind{
 		{Name: "sites", Type: List, Doc: "where its steps are done"},
 		{Name: "outputs", Type: List, Doc: "what it gives back"},
 	},
-	Answer: append([]string{"verdict"}, ofWork...),
+	Answer: []string{"verdict", "execution_result", "fields", "field_sources", "human_input", "summary", "key_findings", "findings", "suggestions", "attachments"},
 	Check: func(op human.Operation, a *human.Answer) error {
 		if err := judged(a); err != nil {
 			return err

@@ -79,6 +79,9 @@ func Get(ctx context.Context, a Account) (key, from string, err error) {
 	if errors.Is(err, keyring.ErrNotFound) {
 		return "", "", human.Errorf(human.NotFound, "there is no key for %s: set one, or the environment variable %s", a.name(), strings.Join(a.variables(), " or "))
 	}
+	if err != nil && a.Typed != "" {
+		err = human.Wrap(human.KindOf(err), err, "the secret %s cannot be read: unlock the keychain, or set the environment variable %s", a.Typed, a.variables()[0])
+	}
 	if err != nil {
 		return "", "", err
 	}
@@ -172,7 +175,7 @@ func do(ctx context.Context, call func() (string, error)) (string, error) {
 		if r.err == nil || errors.Is(r.err, keyring.ErrNotFound) {
 			return r.key, r.err
 		}
-		return "", human.Wrap(human.Unavailable, r.err, "the system's keychain gave no access: unlock it, or set the environment variable instead")
+		return "", human.Wrap(human.Unavailable, r.err, "the system's keychain gave no access: unlock it, or set the environment variable %s", Variable)
 	case <-limited.Done():
 		if err := ctx.Err(); err != nil {
 			return "", err

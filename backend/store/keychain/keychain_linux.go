@@ -13,7 +13,7 @@ import (
 // leave it running.
 func reachable(ctx context.Context) error {
 	none := func(err error, why string) error {
-		return human.Wrap(human.Unavailable, err, "there is no keychain here (%s): set the environment variable instead", why)
+		return human.Wrap(human.Unavailable, err, "there is no keychain here (%s): set the environment variable %s", why, Variable)
 	}
 	bus, err := dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx))
 	if err != nil {

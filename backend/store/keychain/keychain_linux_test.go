@@ -73,6 +73,13 @@ func TestKeychain(t *testing.T) {
 	if _, _, err := Get(ctx, lab); human.KindOf(err) != human.Unavailable || !strings.Contains(human.SafeText(err), Variable) {
 		t.Errorf("%v", err)
 	}
+	if _, _, err := Get(ctx, Account{Typed: "portal-login"}); human.KindOf(err) != human.Unavailable || !strings.Contains(human.SafeText(err), "DESKBELL_SECRET_PORTAL_LOGIN") {
+		t.Errorf("a secret that is typed: %v", err)
+	}
+	t.Setenv("DESKBELL_SECRET_PORTAL_LOGIN", " two words \n")
+	if key, from, err := Get(ctx, Account{Typed: "portal-login"}); err != nil || key != " two words " || from != "DESKBELL_SECRET_PORTAL_LOGIN" {
+		t.Errorf("a secret in the environment: %q from %s, %v", key, from, err)
+	}
 	if key, err := Key(ctx, lab.Host); err != nil || key != "" {
 		t.Errorf("%q %v", key, err)
 	}

@@ -124,7 +124,7 @@ export const fields = {
   procedure: {
     procedure: {"names":["procedure"]},
     version: {"names":["version"]},
-    sha256: {"names":["sha256"]},
+    digest: {"names":["digest"]},
     title: {"names":["title"]},
     risk_level: {"names":["risk_level"]},
     does: {"names":["does"]},
