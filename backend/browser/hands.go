@@ -607,7 +607,7 @@ func (a *act) lift(ctx context.Context, s *spot) error {
 }
 
 // Holds implements record.Hands.
-func (b *Browser) Holds(ctx context.Context, c human.Checkpoint, since int64) (*record.Mismatch, error) {
+func (b *Browser) Holds(ctx context.Context, c human.ProcedureCheckpoint, since int64) (*record.Mismatch, error) {
 	a := &act{b: b, looking: true}
 	err := a.holds(ctx, c, since)
 	if m := (*record.Mismatch)(nil); errors.As(err, &m) {
@@ -616,7 +616,7 @@ func (b *Browser) Holds(ctx context.Context, c human.Checkpoint, since int64) (*
 	return nil, err
 }
 
-func (a *act) holds(ctx context.Context, c human.Checkpoint, since int64) error {
+func (a *act) holds(ctx context.Context, c human.ProcedureCheckpoint, since int64) error {
 	b := a.b
 	if err := a.dialogs(); err != nil {
 		return err
@@ -690,7 +690,7 @@ func (a *act) holds(ctx context.Context, c human.Checkpoint, since int64) error 
 }
 
 // stands looks at a checkpoint of an element.
-func (a *act) stands(ctx context.Context, at place, c human.Checkpoint) error {
+func (a *act) stands(ctx context.Context, at place, c human.ProcedureCheckpoint) error {
 	expression := "hands.stands(" + quote(c.Target)
 	if c.Is == "value" {
 		expression += ", " + quote(c.Text)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -474,6 +475,9 @@ func (a *act) goes(ctx context.Context, s human.ProcedureStep) error {
 	kind := navigation{kind: "reload", at: a.b.now()}
 	switch s.Do {
 	case "navigate":
+		if u, err := url.Parse(s.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" { // a file of this computer must not be read
+			return mismatch(human.Sayf("The address begins with http or https."), human.Sayf("It is %s.", s.URL))
+		}
 		method, params["url"], params["transitionType"] = "Page.navigate", s.URL, "typed"
 		kind.kind = "address"
 	case "reload":

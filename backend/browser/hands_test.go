@@ -98,7 +98,7 @@ func (p *performer) within(in place, expression, want string) {
 }
 
 // holds waits for a checkpoint to hold.
-func (p *performer) holds(c human.Checkpoint) {
+func (p *performer) holds(c human.ProcedureCheckpoint) {
 	p.t.Helper()
 	var m *record.Mismatch
 	p.until("it holds", func() bool {
@@ -111,7 +111,7 @@ func (p *performer) holds(c human.Checkpoint) {
 }
 
 // lacks says that a checkpoint does not hold, and what is found instead.
-func (p *performer) lacks(c human.Checkpoint, since int64, found string) {
+func (p *performer) lacks(c human.ProcedureCheckpoint, since int64, found string) {
 	p.t.Helper()
 	m, err := p.b.Holds(p.t.Context(), c, since)
 	if err != nil || m == nil || !strings.Contains(m.Found.Text, found) {
@@ -152,21 +152,24 @@ func TestHandsFillAForm(t *testing.T) {
 	p.does(human.ProcedureStep{Do: "change", Target: on("[name=colour]"), Text: "#112233"})
 	p.is("[...new FormData(document.forms[0])].map(e => e.join('=')).join('&').replace(/\\s+/g, ' ')",
 		"name=Anna Lovelace&email=anna@example.org&quantity=12&notes=Ring twice. Then wait.&country=cn&sizes=Small&sizes=Large&delivery=courier&terms=on&urgency=8&colour=#112233&q=")
-	p.holds(human.Checkpoint{Is: "value", Target: on("[name=country]"), Text: "China"})
-	p.lacks(human.Checkpoint{Is: "value", Target: on("[name=name]"), Text: "Bert"}, 0, `It holds "Anna Lovelace"`)
+	p.holds(human.ProcedureCheckpoint{Is: "value", Target: on("[name=country]"), Text: "China"})
+	p.lacks(human.ProcedureCheckpoint{Is: "value", Target: on("[name=name]"), Text: "Bert"}, 0, `It holds "Anna Lovelace"`)
 	p.fails(human.ProcedureStep{Do: "selectOption", Target: on("[name=country]"), Options: []string{"Peru"}}, "Its options are: Choose, Austria")
 	p.does(human.ProcedureStep{Do: "change", Target: on("[name=q]"), Text: "lamp", Key: "Enter"})
 	p.at("q=lamp")
-	p.holds(human.Checkpoint{Is: "address", Text: "*/thanks.html?*q=lamp"})
-	p.holds(human.Checkpoint{Is: "title", Text: "Thank you"})
-	p.holds(human.Checkpoint{Is: "text", Text: "thank  YOU"})
-	p.lacks(human.Checkpoint{Is: "text", Text: "Order"}, 0, "It does not say so")
+	p.holds(human.ProcedureCheckpoint{Is: "address", Text: "*/thanks.html?*q=lamp"})
+	p.holds(human.ProcedureCheckpoint{Is: "title", Text: "Thank you"})
+	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "thank  YOU"})
+	p.lacks(human.ProcedureCheckpoint{Is: "text", Text: "Order"}, 0, "It does not say so")
 	p.does(human.ProcedureStep{Do: "back"})
-	p.holds(human.Checkpoint{Is: "address", Text: "http://*/"})
+	p.holds(human.ProcedureCheckpoint{Is: "address", Text: "http://*/"})
 	p.does(human.ProcedureStep{Do: "forward"})
-	p.holds(human.Checkpoint{Is: "text", Text: "Thank you"})
+	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "Thank you"})
+	for _, address := range []string{"file:///etc/hostname", "javascript:document.title='gone'", "data:text/html,x"} {
+		p.fails(human.ProcedureStep{Do: "navigate", URL: address}, "It is "+address)
+	}
 	p.does(human.ProcedureStep{Do: "reload"})
-	p.holds(human.Checkpoint{Is: "text", Text: "Thank you"})
+	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "Thank you"})
 	if why := p.b.Interrupted(); why != "" {
 		t.Errorf("Deskbell's own steps count as a person's: %s", why)
 	}
@@ -220,8 +223,8 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	}
 	set(`<button id=send hidden>Send</button>`)
 	p.fails(click, "It is not there")
-	p.holds(human.Checkpoint{Is: "gone", Target: send})
-	p.lacks(human.Checkpoint{Is: "element", Target: send}, 0, "It is not there")
+	p.holds(human.ProcedureCheckpoint{Is: "gone", Target: send})
+	p.lacks(human.ProcedureCheckpoint{Is: "element", Target: send}, 0, "It is not there")
 	set(`<button id=send disabled>Send</button>`)
 	p.fails(click, "It is disabled")
 	set(`<button id=send>Send</button><div id=over style="position:fixed;inset:0" role=dialog aria-label=Wait></div>`)
@@ -278,7 +281,7 @@ func TestHandsInFramesAndShadowRoots(t *testing.T) {
 		p.does(human.ProcedureStep{Do: "change", Frame: []int{i}, Target: p.target(in, "input"), Text: "x", Key: "Tab"})
 		p.does(human.ProcedureStep{Do: "click", Frame: []int{i}, Target: p.target(in, "button")})
 		p.within(in, "document.title", "hit x")
-		p.holds(human.Checkpoint{Is: "text", Text: "A frame", Frame: []int{i}})
+		p.holds(human.ProcedureCheckpoint{Is: "text", Text: "A frame", Frame: []int{i}})
 	}
 	// What covers a frame covers what is in it.
 	p.js(p.tab, top, `void document.body.insertAdjacentHTML('beforeend', '<div style="position:fixed;inset:0">Over</div>')`, nil)
@@ -315,7 +318,7 @@ func TestHandsAnswerDialogs(t *testing.T) {
 	if m := p.fails(ask, `A dialog is open: confirm "Really delete it?"`); !m.Did {
 		t.Errorf("%+v", m)
 	}
-	p.lacks(human.Checkpoint{Is: "text", Text: "deleted"}, 0, "A dialog is open")
+	p.lacks(human.ProcedureCheckpoint{Is: "text", Text: "deleted"}, 0, "A dialog is open")
 	ask.Dialogs[0].Message = ""
 	if m := p.fails(ask, "A dialog is open"); m.Did { // nothing is done while it is, and it is no dialog of this step
 		t.Errorf("%+v", m)
@@ -342,7 +345,7 @@ func TestHandsTypeSecrets(t *testing.T) {
 	if e.Hidden == "" || e.Text != "" {
 		t.Errorf("the recording has %+v", e)
 	}
-	p.lacks(human.Checkpoint{Is: "value", Target: step.Target, Text: "other"}, 0, "It holds something else")
+	p.lacks(human.ProcedureCheckpoint{Is: "value", Target: step.Target, Text: "other"}, 0, "It holds something else")
 
 	other := strings.Replace(url, "127.0.0.1", "other.test", 1)
 	foreign := step
@@ -425,16 +428,16 @@ func TestHandsInTabs(t *testing.T) {
 	}})
 	top := p.top(p.tab)
 	next, began := p.target(top, "button:last-of-type"), p.b.Now()
-	p.lacks(human.Checkpoint{Is: "opened", Page: "t2"}, began, "It has not opened")
-	p.lacks(human.Checkpoint{Is: "closed", Page: "t2"}, began, "It has not opened")
+	p.lacks(human.ProcedureCheckpoint{Is: "opened", Page: "t2"}, began, "It has not opened")
+	p.lacks(human.ProcedureCheckpoint{Is: "closed", Page: "t2"}, began, "It has not opened")
 	p.does(human.ProcedureStep{Do: "click", Target: p.target(top, "button")})
 	p.does(human.ProcedureStep{Do: "click", Page: "t2", Target: next}) // is waited for
-	p.holds(human.Checkpoint{Is: "title", Text: "hit", Page: "t2"})
-	p.holds(human.Checkpoint{Is: "opened", Page: "t2"})
-	p.lacks(human.Checkpoint{Is: "opened", Page: "t1"}, began, "It was open before")
+	p.holds(human.ProcedureCheckpoint{Is: "title", Text: "hit", Page: "t2"})
+	p.holds(human.ProcedureCheckpoint{Is: "opened", Page: "t2"})
+	p.lacks(human.ProcedureCheckpoint{Is: "opened", Page: "t1"}, began, "It was open before")
 	p.does(human.ProcedureStep{Do: "switchPage", Page: "t1"})
 	p.does(human.ProcedureStep{Do: "close", Page: "t2"})
-	p.holds(human.Checkpoint{Is: "closed", Page: "t2"})
+	p.holds(human.ProcedureCheckpoint{Is: "closed", Page: "t2"})
 	p.fails(human.ProcedureStep{Do: "click", Page: "t2", Target: next}, "It was closed")
 
 	// What is done after a link is done on the page that it leads to, though that is slow.
@@ -517,9 +520,9 @@ func TestHandsDoTheRest(t *testing.T) {
 	p.is("log.textContent", "menu")
 	since := p.b.Now()
 	p.does(human.ProcedureStep{Do: "click", Target: p.target(top, "a")})
-	p.holds(human.Checkpoint{Is: "download", Text: "sums*.csv"})
-	p.lacks(human.Checkpoint{Is: "download", Text: "sums*.csv"}, p.b.Now(), "No such file has arrived")
-	p.lacks(human.Checkpoint{Is: "download", Text: "*.pdf"}, since, "No such file has arrived")
+	p.holds(human.ProcedureCheckpoint{Is: "download", Text: "sums*.csv"})
+	p.lacks(human.ProcedureCheckpoint{Is: "download", Text: "sums*.csv"}, p.b.Now(), "No such file has arrived")
+	p.lacks(human.ProcedureCheckpoint{Is: "download", Text: "*.pdf"}, since, "No such file has arrived")
 	if why := p.b.Interrupted(); why != "" {
 		t.Error(why)
 	}
@@ -549,7 +552,7 @@ func BenchmarkStep(b *testing.B) {
 			b.Fatal(err)
 		}
 		for {
-			m, err := br.Holds(ctx, human.Checkpoint{Is: "text", Text: fmt.Sprint("Clicked ", n)}, 0)
+			m, err := br.Holds(ctx, human.ProcedureCheckpoint{Is: "text", Text: fmt.Sprint("Clicked ", n)}, 0)
 			if err != nil {
 				b.Fatal(err)
 			}

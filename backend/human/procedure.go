@@ -235,6 +235,3 @@ type RunStop struct {
 	Found    Sentence `json:"found"`
 	Unsure   bool     `json:"unsure,omitempty" doc:"Whether the step was done is not known: Deskbell ended in the midst of it."`
 }
-
-// Checkpoint is ProcedureCheckpoint.
-type Checkpoint = ProcedureCheckpoint

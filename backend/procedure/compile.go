@@ -32,7 +32,7 @@ func checkpointed(p *human.Procedure) {
 		}
 		n := p.Steps[i+1+next]
 		if n.Target != nil && n.Page == s.Page {
-			s.Then = []human.Checkpoint{{Is: "element", Target: n.Target, Page: n.Page, Frame: n.Frame}}
+			s.Then = []human.ProcedureCheckpoint{{Is: "element", Target: n.Target, Page: n.Page, Frame: n.Frame}}
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestFill(t *testing.T) {
 		Steps: []human.ProcedureStep{{
 			Do: "change", URL: origin + "/{v}/x?q={v}&{{}}#/{v}", Text: "{{v}} is {v}", Options: []string{"{v}", "x"},
 			Target: &human.ProcedureTarget{Name: "row {v}", Selectors: [][]string{{`aria/{v}[role="row"]`}, {"#x"}}},
-			Then:   []human.Checkpoint{{Is: "address", Text: origin + "/{v}/*"}, {Is: "text", Text: "{v}, {d}"}},
+			Then:   []human.ProcedureCheckpoint{{Is: "address", Text: origin + "/{v}/*"}, {Is: "text", Text: "{v}, {d}"}},
 		}},
 		Effects: []human.ProcedureEffect{{Is: "sql", Query: "SELECT '{v}'", Values: []string{"{v}"}, Headers: map[string]string{"X": "{d}"}}},
 	}
@@ -113,7 +113,7 @@ func TestParameterize(t *testing.T) {
 	row := &human.ProcedureTarget{Role: "link", Name: "Acme Ltd, 1 order", Selectors: [][]string{{`aria/Acme Ltd, 1 order[role="link"]`}}}
 	p := human.Procedure{Steps: []human.ProcedureStep{
 		{ID: "s1", Do: "change", Title: "Type Acme Ltd", Text: "Acme Ltd", Target: &human.ProcedureTarget{Role: "textbox", Name: "Customer"}},
-		{ID: "s2", Do: "click", Target: row, Then: []human.Checkpoint{{Is: "address", Text: origin + "/Acme%20Ltd?q=Acme+Ltd&page=1"}, {Is: "title", Text: "Acme Ltds, 12 of 1"}}},
+		{ID: "s2", Do: "click", Target: row, Then: []human.ProcedureCheckpoint{{Is: "address", Text: origin + "/Acme%20Ltd?q=Acme+Ltd&page=1"}, {Is: "title", Text: "Acme Ltds, 12 of 1"}}},
 		{ID: "s3", Do: "change", Text: "1", Target: &human.ProcedureTarget{Role: "textbox", Name: "Amount {{net}}"}},
 	}}
 	p, rows := Align([]human.Procedure{p})
@@ -149,11 +149,11 @@ func TestRows(t *testing.T) {
 	draft := func(customer, priority string, more ...human.ProcedureStep) human.Procedure {
 		field := func(label, tag string) *human.ProcedureTarget { return target("textbox", label, tag) }
 		steps := []human.ProcedureStep{
-			{ID: "s1", Do: "navigate", URL: origin + "/new", Then: []human.Checkpoint{{Is: "address", Text: origin + "/new"}}},
+			{ID: "s1", Do: "navigate", URL: origin + "/new", Then: []human.ProcedureCheckpoint{{Is: "address", Text: origin + "/new"}}},
 			{ID: "s2", Do: "change", Target: field("Customer name", "input/text"), Text: customer},
 			{ID: "s3", Do: "selectOption", Target: field("级别", "select"), Options: []string{priority}},
 		}
-		return human.Procedure{Steps: append(append(steps, more...), human.ProcedureStep{ID: "s9", Do: "click", Writes: true, Target: target("button", "Save", "button"), Then: []human.Checkpoint{{Is: "text", Text: customer + " is saved"}, {Is: "text", Text: "only " + priority + customer}}})}
+		return human.Procedure{Steps: append(append(steps, more...), human.ProcedureStep{ID: "s9", Do: "click", Writes: true, Target: target("button", "Save", "button"), Then: []human.ProcedureCheckpoint{{Is: "text", Text: customer + " is saved"}, {Is: "text", Text: "only " + priority + customer}}})}
 	}
 	p, rows := Align([]human.Procedure{
 		draft("1", "Low", human.ProcedureStep{ID: "s4", Do: "scroll"}),

@@ -118,10 +118,10 @@ func placed(t *human.ProcedureTarget, id string) *human.ProcedureTarget {
 }
 
 // goes are the checkpoints of a page that came.
-func goes(path, title string) []human.Checkpoint {
-	then := []human.Checkpoint{{Is: "address", Text: origin + path}}
+func goes(path, title string) []human.ProcedureCheckpoint {
+	then := []human.ProcedureCheckpoint{{Is: "address", Text: origin + path}}
 	if title != "" {
-		then = append(then, human.Checkpoint{Is: "title", Text: title})
+		then = append(then, human.ProcedureCheckpoint{Is: "title", Text: title})
 	}
 	return then
 }
@@ -142,7 +142,7 @@ func (w *work) change(text, tag string, labels ...string) {
 	label, beside := w.label(labels...)
 	t := placed(target("textbox", label, tag), fmt.Sprintf("f%d", len(w.steps)))
 	stands(t, beside)
-	s := human.ProcedureStep{Do: "change", Title: "Type " + text + " into " + label, Target: t, Text: text, Then: []human.Checkpoint{{Is: "value", Target: t, Text: text}}}
+	s := human.ProcedureStep{Do: "change", Title: "Type " + text + " into " + label, Target: t, Text: text, Then: []human.ProcedureCheckpoint{{Is: "value", Target: t, Text: text}}}
 	w.add(meant{ProcedureStep: s, form: true, typed: true})
 }
 
@@ -173,7 +173,7 @@ func (w *work) section() {
 }
 
 // click adds a click and where it leads.
-func (w *work) click(t *human.ProcedureTarget, path, title string, writes, calm bool, more ...human.Checkpoint) {
+func (w *work) click(t *human.ProcedureTarget, path, title string, writes, calm bool, more ...human.ProcedureCheckpoint) {
 	s := human.ProcedureStep{Do: "click", Title: "Click " + t.Name, Target: t, Writes: writes}
 	if path != "" {
 		s.Then = goes(path, title)
@@ -186,8 +186,8 @@ func (w *work) search(again map[string][]string) {
 	v := w.of(one(w.r, "company", "small", "mail"), again)
 	w.section()
 	w.change("«"+v+"»", "input/search", "Search", "Find", "查找")
-	heading := human.Checkpoint{Is: "element", Target: target("heading", "Results for «"+v+"»", "h1")}
-	w.click(placed(target("button", "Go", "button"), "go"), "/search?q=«"+v+":query»&page=1", "", false, false, heading, human.Checkpoint{Is: "text", Text: w.server() + " hits in 1 s"})
+	heading := human.ProcedureCheckpoint{Is: "element", Target: target("heading", "Results for «"+v+"»", "h1")}
+	w.click(placed(target("button", "Go", "button"), "go"), "/search?q=«"+v+":query»&page=1", "", false, false, heading, human.ProcedureCheckpoint{Is: "text", Text: w.server() + " hits in 1 s"})
 	if w.r.IntN(2) == 0 {
 		w.row(map[string][]string{"company": {v}, "used": {v}})
 	}
@@ -204,7 +204,7 @@ func (w *work) row(again map[string][]string) {
 	name := one(w.r, "«"+v+"»", "Open «"+v+"»", "«"+v+"», 1 order")
 	t := placed(target(one(w.r, "link", "row", "cell"), name, "a"), "row-"+w.server())
 	path := one(w.r, "/customers/"+w.server(), "/customers/«"+v+":path»/orders", "/customers?name=«"+v+":query»#top")
-	w.click(t, path, "«"+v+"» - Portal 1", false, true, human.Checkpoint{Is: "element", Target: target("heading", "«"+v+"»", "h1")}, human.Checkpoint{Is: "text", Text: "Customer since 2019"})
+	w.click(t, path, "«"+v+"» - Portal 1", false, true, human.ProcedureCheckpoint{Is: "element", Target: target("heading", "«"+v+"»", "h1")}, human.ProcedureCheckpoint{Is: "text", Text: "Customer since 2019"})
 }
 
 func (w *work) form(again map[string][]string) {
@@ -243,7 +243,7 @@ func (w *work) form(again map[string][]string) {
 			w.add(meant{form: true, ProcedureStep: human.ProcedureStep{Do: "setInputFiles", Title: "Choose a file", Target: t, Files: []string{"«" + v + "»"}}})
 		}
 	}
-	then := human.Checkpoint{Is: "text", Text: "Saved"}
+	then := human.ProcedureCheckpoint{Is: "text", Text: "Saved"}
 	if last != "" {
 		then.Text = one(w.r, "Saved: «"+last+"»", "Saved as no. "+w.server())
 	}
@@ -256,7 +256,7 @@ func (w *work) report(again map[string][]string) {
 	path := one(w.r, "/reports/«"+v+":path»?format=pdf&v=1", "/reports?month=«"+v+":query»&format=pdf")
 	s.URL, s.Then = origin+path, goes(path, "Report 1")
 	w.add(meant{ProcedureStep: s, calm: true})
-	w.click(target("button", "Export", "button"), "", "", false, true, human.Checkpoint{Is: "download", Text: "report-«" + v + "».pdf"})
+	w.click(target("button", "Export", "button"), "", "", false, true, human.ProcedureCheckpoint{Is: "download", Text: "report-«" + v + "».pdf"})
 }
 
 func (w *work) pages(map[string][]string) {
@@ -270,7 +270,7 @@ func (w *work) deletes(again map[string][]string) {
 	t := target("button", "Delete", "button")
 	t.Beside = "«" + v + "»"
 	s := human.ProcedureStep{Do: "click", Title: "Click Delete", Target: t, Writes: true, Dialogs: []human.ProcedureDialog{{Kind: "confirm", Message: "Delete «" + v + "»?", Accept: true}}}
-	s.Then = []human.Checkpoint{{Is: "gone", Target: target("row", "«"+v+"»", "tr")}}
+	s.Then = []human.ProcedureCheckpoint{{Is: "gone", Target: target("row", "«"+v+"»", "tr")}}
 	w.add(meant{ProcedureStep: s, calm: true})
 }
 
@@ -282,7 +282,7 @@ func (w *work) picks(map[string][]string) {
 func (w *work) tab(map[string][]string) {
 	w.tabs++
 	n, opened := strconv.Itoa(w.tabs), fmt.Sprintf("t%d", w.tabs+1)
-	w.click(target("link", "Terms "+n, "a"), "", "", false, true, human.Checkpoint{Is: "opened", Page: opened}, human.Checkpoint{Is: "address", Text: origin + "/terms/" + n, Page: opened})
+	w.click(target("link", "Terms "+n, "a"), "", "", false, true, human.ProcedureCheckpoint{Is: "opened", Page: opened}, human.ProcedureCheckpoint{Is: "address", Text: origin + "/terms/" + n, Page: opened})
 	w.page = opened
 	w.click(target("button", "Agree", "button"), "/agreed/"+n, "", true, false)
 }
@@ -290,7 +290,7 @@ func (w *work) tab(map[string][]string) {
 func (w *work) calendar(again map[string][]string) {
 	v := w.of("small", again)
 	w.click(target("button", "Choose a day", "button"), "", "", false, true)
-	w.click(target("gridcell", "«"+v+"»", "td"), "", "", false, false, human.Checkpoint{Is: "value", Target: target("textbox", "Day", "input/text"), Text: "day «" + v + "» of 9"})
+	w.click(target("gridcell", "«"+v+"»", "td"), "", "", false, false, human.ProcedureCheckpoint{Is: "value", Target: target("textbox", "Day", "input/text"), Text: "day «" + v + "» of 9"})
 }
 
 func (w *work) listed(again map[string][]string) {
@@ -311,7 +311,7 @@ func (w *work) quick(again map[string][]string) {
 
 func (w *work) removes(again map[string][]string) {
 	v := w.of(one(w.r, "company", "small"), again)
-	w.click(target("button", "Remove «"+v+"» from the list", "button"), "", "", false, true, human.Checkpoint{Is: "gone", Target: target("row", "«"+v+"»", "tr")})
+	w.click(target("button", "Remove «"+v+"» from the list", "button"), "", "", false, true, human.ProcedureCheckpoint{Is: "gone", Target: target("row", "«"+v+"»", "tr")})
 }
 
 func (w *work) several(map[string][]string) {
@@ -452,7 +452,7 @@ func (w *work) show(values map[string]string, n int) human.Procedure {
 		case m.typed && i+1 < len(steps) && steps[i+1].submits && r.IntN(6) == 0: // it is seen when the form does not go
 			put(wrong)
 			send := done(steps[i+1])
-			send.Writes, send.Then = false, []human.Checkpoint{{Is: "text", Text: "Please check this"}}
+			send.Writes, send.Then = false, []human.ProcedureCheckpoint{{Is: "text", Text: "Please check this"}}
 			put(send)
 		}
 		put(s)
@@ -467,9 +467,9 @@ func (w *work) detour(put func(human.ProcedureStep), page, at string, n int, ope
 	name := one(r, names...)
 	there := origin + "/" + url.PathEscape(strings.ToLower(name))
 	click := func(name, to string) human.ProcedureStep {
-		return human.ProcedureStep{Do: "click", Page: page, Title: "Click " + name, Target: placed(target("link", name, "a"), "l"+strconv.Itoa(len(name))), Then: []human.Checkpoint{{Is: "address", Text: to}, {Is: "title", Text: name}}}
+		return human.ProcedureStep{Do: "click", Page: page, Title: "Click " + name, Target: placed(target("link", name, "a"), "l"+strconv.Itoa(len(name))), Then: []human.ProcedureCheckpoint{{Is: "address", Text: to}, {Is: "title", Text: name}}}
 	}
-	back := human.ProcedureStep{Do: "back", Page: page, Title: "Go back", Then: []human.Checkpoint{{Is: "address", Text: at}}}
+	back := human.ProcedureStep{Do: "back", Page: page, Title: "Go back", Then: []human.ProcedureCheckpoint{{Is: "address", Text: at}}}
 	switch r.IntN(6) {
 	case 0:
 		put(human.ProcedureStep{Do: "scroll", Page: page, Title: "Scroll", ScrollY: 100 + r.IntN(900)})
@@ -482,14 +482,14 @@ func (w *work) detour(put func(human.ProcedureStep), page, at string, n int, ope
 		put(click(name, there))
 		put(click(name+" more", there+"/more"))
 		deep := back
-		deep.Then = []human.Checkpoint{{Is: "address", Text: there}}
+		deep.Then = []human.ProcedureCheckpoint{{Is: "address", Text: there}}
 		put(deep)
 		put(back)
 	case 5:
 		s := click(name, there)
-		s.Then = []human.Checkpoint{{Is: "opened", Page: opened}}
+		s.Then = []human.ProcedureCheckpoint{{Is: "opened", Page: opened}}
 		put(s)
-		put(human.ProcedureStep{Do: "close", Page: opened, Title: "Close", Then: []human.Checkpoint{{Is: "closed", Page: opened}}})
+		put(human.ProcedureStep{Do: "close", Page: opened, Title: "Close", Then: []human.ProcedureCheckpoint{{Is: "closed", Page: opened}}})
 		return 1
 	}
 	return 0
@@ -503,7 +503,7 @@ func (w *work) expected(values map[string]string) []string {
 			continue
 		}
 		s := does(m.ProcedureStep, values, nil)
-		var then []human.Checkpoint
+		var then []human.ProcedureCheckpoint
 		for _, c := range s.Then {
 			if c.Is == "address" {
 				c.Text = place.ReplaceAllString(c.Text, "*")

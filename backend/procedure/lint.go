@@ -200,7 +200,7 @@ func needs(has bool, name string) string {
 	return name
 }
 
-func complete(c human.Checkpoint) bool {
+func complete(c human.ProcedureCheckpoint) bool {
 	switch c.Is {
 	case "address", "title", "text", "download":
 		return c.Text != ""

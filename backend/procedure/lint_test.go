@@ -19,12 +19,12 @@ func sound() human.Procedure {
 		Secrets: []human.ProcedureSecret{{Name: "portal", Site: origin}},
 		Outputs: []human.ProcedureOutput{{Name: "total", Type: "text"}},
 		Steps: []human.ProcedureStep{
-			{ID: "s1", Do: "navigate", URL: origin + "/new", Then: []human.Checkpoint{{Is: "title", Text: "New"}}},
-			{ID: "s2", Do: "change", Target: field, Text: "{customer}", Then: []human.Checkpoint{{Is: "value", Target: field, Text: "{customer}"}}},
-			{ID: "s3", Do: "change", Target: field, Secret: "portal", Then: []human.Checkpoint{{Is: "title", Text: "New"}}},
-			{ID: "s4", Do: "selectOption", Target: field, Options: []string{"{kind}"}, Then: []human.Checkpoint{{Is: "text", Text: "{{fixed}}"}}},
-			{ID: "s5", Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Save"}, Writes: true, Then: []human.Checkpoint{{Is: "address", Text: origin + "/{customer}"}}},
-			{ID: "s6", Do: "pick", Target: field, Output: "total", Then: []human.Checkpoint{{Is: "title", Text: "New"}}},
+			{ID: "s1", Do: "navigate", URL: origin + "/new", Then: []human.ProcedureCheckpoint{{Is: "title", Text: "New"}}},
+			{ID: "s2", Do: "change", Target: field, Text: "{customer}", Then: []human.ProcedureCheckpoint{{Is: "value", Target: field, Text: "{customer}"}}},
+			{ID: "s3", Do: "change", Target: field, Secret: "portal", Then: []human.ProcedureCheckpoint{{Is: "title", Text: "New"}}},
+			{ID: "s4", Do: "selectOption", Target: field, Options: []string{"{kind}"}, Then: []human.ProcedureCheckpoint{{Is: "text", Text: "{{fixed}}"}}},
+			{ID: "s5", Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Save"}, Writes: true, Then: []human.ProcedureCheckpoint{{Is: "address", Text: origin + "/{customer}"}}},
+			{ID: "s6", Do: "pick", Target: field, Output: "total", Then: []human.ProcedureCheckpoint{{Is: "title", Text: "New"}}},
 		},
 		Effects: []human.ProcedureEffect{{Is: "file", Path: "/srv/{customer}.pdf"}},
 	}

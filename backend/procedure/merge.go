@@ -546,15 +546,15 @@ func (m *merger) same(who []int, a, b []string) bool {
 }
 
 // checkpoints are those that hold in each recording. A part of an address that no known value explains may be anything.
-func (m *merger) checkpoints(c column) []human.Checkpoint {
-	var out []human.Checkpoint
+func (m *merger) checkpoints(c column) []human.ProcedureCheckpoint {
+	var out []human.ProcedureCheckpoint
 	who := c.who()
 	taken := map[int]map[int]bool{}
 	for _, first := range c.first().Then {
-		held, at := []human.Checkpoint{first}, []int{-1}
+		held, at := []human.ProcedureCheckpoint{first}, []int{-1}
 		for _, k := range who[1:] {
 			for i, o := range c.of[k].Then {
-				if o.Is == first.Is && !taken[k][i] && m.holds([]int{who[0], k}, []human.Checkpoint{first, o}) != nil {
+				if o.Is == first.Is && !taken[k][i] && m.holds([]int{who[0], k}, []human.ProcedureCheckpoint{first, o}) != nil {
 					held, at = append(held, o), append(at, i)
 					break
 				}
@@ -580,7 +580,7 @@ func (m *merger) checkpoints(c column) []human.Checkpoint {
 }
 
 // holds is a checkpoint that holds wherever those of the recordings did; nil where there is none.
-func (m *merger) holds(who []int, all []human.Checkpoint) *human.Checkpoint {
+func (m *merger) holds(who []int, all []human.ProcedureCheckpoint) *human.ProcedureCheckpoint {
 	c := all[0]
 	var held []string
 	var at []*human.ProcedureTarget

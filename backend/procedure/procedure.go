@@ -277,9 +277,8 @@ func (s *Service) Remove(ctx context.Context, by human.Actor, called string) err
 func sites(p human.Procedure) []string {
 	all := []string{}
 	add := func(address string) {
-		u, err := url.Parse(address)
-		if err == nil && u.Host != "" && !slices.Contains(all, u.Scheme+"://"+u.Host) {
-			all = append(all, u.Scheme+"://"+u.Host)
+		if site := siteOf(address); site != "" && !slices.Contains(all, site) {
+			all = append(all, site)
 		}
 	}
 	for _, step := range p.Steps {
@@ -291,6 +290,15 @@ func sites(p human.Procedure) []string {
 		}
 	}
 	return all
+}
+
+// siteOf is the origin of an address; "" where it has none.
+func siteOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 func orEmpty[T any](all []T) []T {

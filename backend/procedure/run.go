@@ -217,7 +217,7 @@ func (one *run) before(ctx context.Context) error {
 		if !e.Fresh {
 			continue
 		}
-		seen, err := one.s.d.Effects.Look(ctx, e, one.s.d.Secret)
+		seen, err := one.s.d.Effects.Look(ctx, e, one.sends(e))
 		if err != nil {
 			return human.Wrap(human.Conflict, err, "what the run has to bring about cannot be looked at: %s", effectWords(e))
 		}
@@ -327,6 +327,8 @@ func (one *run) drive(ctx context.Context) {
 	one.finish(ctx, err)
 }
 
+var errNoKeys = human.Errorf(human.Unavailable, "there is no key store")
+
 // How a run ends before its last step: its operator ends it, or its request has ended.
 var (
 	errEnd  = errors.New("the operator ended the run")
@@ -383,17 +385,17 @@ func (one *run) yield(ctx context.Context) error {
 	return one.decide(ctx)
 }
 
-// change changes the run and stores it, before anything else is done.
+// change changes the run: on the disk first, before anything else is done or shown. Only the run's own goroutine calls it.
 func (one *run) change(ctx context.Context, how func(*human.RunOfProcedure)) error {
-	one.mu.Lock()
-	how(&one.r)
-	one.mu.Unlock()
 	r := one.state()
-	err := one.s.d.Store.PutRun(ctx, r)
-	if one.s.d.Changed != nil {
-		one.s.d.Changed(r)
+	how(&r)
+	if err := one.s.d.Store.PutRun(ctx, r); err != nil {
+		return err
 	}
-	return err
+	one.mu.Lock()
+	one.r = r
+	one.mu.Unlock()
+	return nil
 }
 
 // step does one step and waits for its checkpoints. stop is what it stops at.
@@ -477,10 +479,25 @@ func (one *run) secret(s human.ProcedureStep) (*record.Secret, error) {
 		return nil, human.Errorf(human.Invalid, "the procedure does not say for which site it is")
 	}
 	if one.s.d.Secret == nil {
-		return nil, human.Errorf(human.Unavailable, "there is no key store")
+		return nil, errNoKeys
 	}
 	text, err := one.s.d.Secret(s.Secret)
 	return &record.Secret{Text: text, Site: one.p.Secrets[i].Site, Around: one.p.Secrets[i].Around}, err
+}
+
+// sends gives the secrets that may be sent to the server of an effect: those that were taught for its site. A file of others must not send
+// a secret elsewhere.
+func (one *run) sends(e human.ProcedureEffect) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		i := slices.IndexFunc(one.p.Secrets, func(x human.ProcedureSecret) bool { return x.Name == name })
+		if i < 0 || siteOf(e.URL) == "" || siteOf(e.URL) != one.p.Secrets[i].Site {
+			return "", human.Errorf(human.Denied, "the secret %s was not taught for %s, and is not sent there", name, siteOf(e.URL))
+		}
+		if one.s.d.Secret == nil {
+			return "", errNoKeys
+		}
+		return one.s.d.Secret(name)
+	}
 }
 
 // holds waits for the checkpoints of a step, each in turn; what does not hold in time is returned.
@@ -598,7 +615,7 @@ func (one *run) effects(ctx context.Context) error {
 			}
 			var said human.Sentence
 			not, err := one.until(ctx, &time, func() (*record.Mismatch, error) {
-				seen, err := one.s.d.Effects.Look(ctx, e, one.s.d.Secret)
+				seen, err := one.s.d.Effects.Look(ctx, e, one.sends(e))
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}

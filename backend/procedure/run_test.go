@@ -34,10 +34,11 @@ type desk struct {
 	mu      sync.Mutex
 	done    []string                                        // steps that hands did, in order
 	act     func(s human.ProcedureStep) (record.Did, error) // nil: all is well
-	holds   func(c human.Checkpoint) *record.Mismatch
+	holds   func(c human.ProcedureCheckpoint) *record.Mismatch
 	effect  func() (int, error)
 	touched string
 	stops   int
+	sent    []string // effects that were looked at, and the secret they got
 	typed   []record.Secret
 }
 
@@ -84,7 +85,11 @@ func (d *desk) begin() {
 	must(d.T, d.service.Recover(d.Context()))
 }
 
-func (d *desk) Look(context.Context, human.ProcedureEffect, func(string) (string, error)) (procedure.Seen, error) {
+func (d *desk) Look(_ context.Context, e human.ProcedureEffect, secret func(string) (string, error)) (procedure.Seen, error) {
+	if e.URL != "" {
+		text, err := secret("login")
+		d.set(func() { d.sent = append(d.sent, fmt.Sprint(e.URL, " ", text, " ", human.KindOf(err) == human.Denied)) })
+	}
 	n, err := d.effect()
 	return procedure.Seen{Count: n, Said: human.Sayf("%d rows", n)}, err
 }
@@ -126,7 +131,7 @@ func (h hands) Do(ctx context.Context, s human.ProcedureStep, secret *record.Sec
 	return did, err
 }
 
-func (h hands) Holds(_ context.Context, c human.Checkpoint, _ int64) (*record.Mismatch, error) {
+func (h hands) Holds(_ context.Context, c human.ProcedureCheckpoint, _ int64) (*record.Mismatch, error) {
 	h.d.mu.Lock()
 	defer h.d.mu.Unlock()
 	if h.d.holds == nil {
@@ -339,7 +344,7 @@ func TestACheckpointThatFails(t *testing.T) {
 	d := newDesk(t)
 	d.effect = d.grows()
 	d.service.Patience(20 * time.Millisecond)
-	d.holds = func(c human.Checkpoint) *record.Mismatch {
+	d.holds = func(c human.ProcedureCheckpoint) *record.Mismatch {
 		if c.Text == "Thank you" {
 			return &record.Mismatch{Expected: human.Sayf("the text %q", c.Text), Found: human.Sayf("a dialog")}
 		}
@@ -501,6 +506,27 @@ func TestAWithdrawnRequest(t *testing.T) {
 	d.until(id, human.GivenUp)
 	if got := d.did(); got != "s1 s2" {
 		t.Errorf("did %s", got)
+	}
+}
+
+// TestASecretIsSentToItsSiteAlone, whatever server an effect of a file from elsewhere names.
+func TestASecretIsSentToItsSiteAlone(t *testing.T) {
+	d := newDesk(t)
+	d.effect = func() (int, error) { return 1, nil }
+	file := order[:strings.Index(order, "effects:")] + `effects:
+  - {is: http, title: a, url: "https://portal.example/api", headers: {Authorization: "SECRET:login"}}
+  - {is: http, title: b, url: "https://elsewhere.example/api", headers: {Authorization: "SECRET:login"}}
+  - {is: http, title: c, url: "http://portal.example/api", headers: {Authorization: "SECRET:login"}}
+`
+	_, err := d.service.Save(t.Context(), ann, procedure.Change{File: file})
+	must(t, err)
+	id := d.asked()
+	_, err = d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	d.until(id, human.Succeeded)
+	want := []string{"https://portal.example/api value of login false", "https://elsewhere.example/api  true", "http://portal.example/api  true"}
+	if !slices.Equal(d.sent, want) {
+		t.Errorf("sent %q", d.sent)
 	}
 }
 

@@ -152,7 +152,7 @@ type Hands interface {
 	Do(ctx context.Context, s human.ProcedureStep, secret *Secret, patience time.Duration) (Did, error)
 	// Holds says whether a checkpoint holds now; nil where it does, else what is found instead. It does not wait. since is the time of
 	// the step, of Now: what came before it does not count as a download or a tab that opened.
-	Holds(ctx context.Context, c human.Checkpoint, since int64) (*Mismatch, error)
+	Holds(ctx context.Context, c human.ProcedureCheckpoint, since int64) (*Mismatch, error)
 	// Now is the recording's clock.
 	Now() int64
 	// Address is what the page in front shows now.

@@ -309,7 +309,7 @@ func (c *compiler) ready(m *move) {
 	}
 	s := human.ProcedureStep{
 		Do: "navigate", Title: human.Sayf("Open %s", site(m.Page.URL)).Text, Page: pageName(m.tab), URL: escape(m.Page.URL),
-		Then: []human.Checkpoint{{Is: "address", Text: wild(m.Page.URL)}}, From: []human.ProcedureSource{{Recording: c.recording, Action: m.ID}},
+		Then: []human.ProcedureCheckpoint{{Is: "address", Text: wild(m.Page.URL)}}, From: []human.ProcedureSource{{Recording: c.recording, Action: m.ID}},
 	}
 	c.p.Steps = append(c.p.Steps, s)
 }
@@ -324,7 +324,7 @@ func (c *compiler) navigates(m *move) {
 		m.tab.went = true
 		s := c.step(m, "navigate")
 		s.URL = escape(m.Page.URL)
-		s.Then = []human.Checkpoint{{Is: "address", Text: wild(m.Page.URL)}}
+		s.Then = []human.ProcedureCheckpoint{{Is: "address", Text: wild(m.Page.URL)}}
 		c.add(m, s)
 	case !m.tab.went:
 		c.ready(m)
@@ -335,7 +335,7 @@ func (c *compiler) navigates(m *move) {
 		if by > 0 {
 			s.Do = "forward"
 		}
-		s.Then = []human.Checkpoint{{Is: "address", Text: wild(m.Page.URL)}}
+		s.Then = []human.ProcedureCheckpoint{{Is: "address", Text: wild(m.Page.URL)}}
 		c.add(m, s)
 	}
 }
@@ -352,16 +352,16 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 			}
 		case human.Download:
 			for _, f := range e.Transfers {
-				s.Then = append(s.Then, human.Checkpoint{Is: "download", Text: escape(name(f.Name))})
+				s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "download", Text: escape(name(f.Name))})
 				if s.Output == "" {
 					s.Output = "file"
 					c.output(human.ProcedureOutput{Name: s.Output, Type: "file"})
 				}
 			}
 		case human.OpenPage:
-			s.Then = append(s.Then, human.Checkpoint{Is: "opened", Page: pageName(e.tab)})
+			s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "opened", Page: pageName(e.tab)})
 		case human.ClosePage:
-			s.Then = append(s.Then, human.Checkpoint{Is: "closed", Page: pageName(e.tab)})
+			s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "closed", Page: pageName(e.tab)})
 		case human.Navigate:
 			if e.whole() && !e.failed() {
 				arrived[e.tab] = e
@@ -377,11 +377,11 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 		case "":
 			page = "t1"
 		}
-		s.Then = append(s.Then, human.Checkpoint{Is: "address", Text: wild(arrived[t].Page.URL), Page: page})
+		s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "address", Text: wild(arrived[t].Page.URL), Page: page})
 	}
 	for _, a := range c.said[m.ID] {
 		if d := a.Dialog; d != nil && !slices.Contains(a.Values, "invalid") && len(d.Message) < 200 && !digits.MatchString(d.Message) && !strings.Contains(d.Message, dots) {
-			s.Then = append(s.Then, human.Checkpoint{Is: "text", Text: escape(d.Message), Frame: s.Frame})
+			s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "text", Text: escape(d.Message), Frame: s.Frame})
 		}
 	}
 	switch {
@@ -391,7 +391,7 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 		if s.Do != "change" {
 			value = strings.Join(s.Options, ", ")
 		}
-		s.Then = append(s.Then, human.Checkpoint{Is: "value", Text: value, Target: s.Target, Frame: s.Frame})
+		s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "value", Text: value, Target: s.Target, Frame: s.Frame})
 	}
 	c.p.Steps = append(c.p.Steps, s)
 }
