@@ -263,15 +263,11 @@ func (s *Service) Order(ctx context.Context, by human.Actor, id human.OperationI
 	}
 	one := s.find(id)
 	if one == nil {
-		r, err := s.d.Store.Run(ctx, id)
-		if err == nil && o.Do == "end" && !r.State.Over() { // it broke off, and is not run any more
-			r.State, r.EndedAt = human.GivenUp, new(s.d.Now().UTC())
-			return r, s.d.Store.PutRun(ctx, r)
+		var r human.RunOfProcedure
+		var err error
+		if one, r, err = s.again(ctx, by, id, o); one == nil || err != nil {
+			return r, err
 		}
-		if err == nil {
-			err = human.Errorf(human.Conflict, "operation %s is not being run", id)
-		}
-		return r, err
 	}
 	if by.Name != one.by.Name {
 		return one.state(), human.Errorf(human.Denied, "this run is %s's", one.by.Name)
@@ -295,6 +291,27 @@ func (s *Service) Order(ctx context.Context, by human.Actor, id human.OperationI
 		return one.state(), human.Wrap(human.Unavailable, ctx.Err(), "the run does not answer; try again")
 	}
 	return one.state(), nil
+}
+
+// again takes up a run that broke off when Deskbell ended: in a new browser, unless it is to end. one is nil where nothing is to be done any more.
+func (s *Service) again(ctx context.Context, by human.Actor, id human.OperationID, o RunOrder) (one *run, r human.RunOfProcedure, err error) {
+	if r, err = s.d.Store.Run(ctx, id); err != nil {
+		return nil, r, err
+	}
+	if r.State.Over() {
+		return nil, r, human.Errorf(human.Conflict, "operation %s is not being run", id)
+	}
+	if o.Do == "end" {
+		r.State, r.EndedAt = human.GivenUp, new(s.d.Now().UTC())
+		return nil, r, s.d.Store.PutRun(ctx, r)
+	}
+	if err := (&run{r: r}).allows(o); err != nil {
+		return nil, r, err
+	}
+	if r, err = s.Run(ctx, by, id); err != nil {
+		return nil, r, err
+	}
+	return s.find(id), r, nil
 }
 
 // allows says no to an order that does not fit the run as it is.

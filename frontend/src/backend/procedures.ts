@@ -57,8 +57,9 @@ export class ProceduresApi {
     return call(this.to, 'GET', runOf(operation));
   }
 
-  order(operation: string, what: RunOrder['do']): Promise<RunOfProcedure> {
-    return call(this.to, 'POST', runOf(operation, '/orders'), { do: what });
+  /** not_done: the operator has looked, and the step that may have been done was not. */
+  order(operation: string, order: RunOrder): Promise<RunOfProcedure> {
+    return call(this.to, 'POST', runOf(operation, '/orders'), order);
   }
 }
 

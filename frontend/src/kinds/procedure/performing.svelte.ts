@@ -9,7 +9,7 @@ import { notStarted, Sources } from '../../state/procedures.svelte';
 import { errorText } from '../../state/sentences.svelte';
 import type { Controller } from '../kind';
 import { callOf, type Call } from './call';
-import { orders, over, type Do } from './run';
+import { orderOf, orders, over, type Do } from './run';
 
 /** How often a run that is not over is read, in milliseconds. */
 const pace = 500;
@@ -95,7 +95,8 @@ export class Performing implements Controller {
   }
 
   async order(what: Do): Promise<void> {
-    if (this.orders.includes(what)) await this.#do(() => this.#api.order(this.opened.id, what));
+    const { run } = this;
+    if (run && this.orders.includes(what)) await this.#do(() => this.#api.order(this.opened.id, orderOf(run, what)));
   }
 
   async #do(call: () => Promise<RunOfProcedure>): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { callOf } from './call';
-import { at, doneOf, orders, over } from './run';
+import { at, doneOf, orderOf, orders, over } from './run';
 import type { RunOfProcedure } from '../../lib/wire';
 
 const run = (state: RunOfProcedure['state'], ...steps: RunOfProcedure['steps'][number]['state'][]): Pick<RunOfProcedure, 'state' | 'steps' | 'stop'> => ({ state, steps: steps.map((of, i) => ({ step: `s${i}`, state: of })) });
@@ -17,6 +17,12 @@ it('a run can be ordered what fits how it stands', () => {
     expect(over(run(state))).toBe(true);
   }
   expect(over(run('stopped'))).toBe(false);
+});
+
+it('to continue at a step that may have been done says that it was not', () => {
+  expect(orderOf({ stop: { step: 's1', unsure: true, ...said } }, 'continue')).toEqual({ do: 'continue', not_done: true });
+  expect(orderOf({ stop: { step: 's1', unsure: true, ...said } }, 'done')).toEqual({ do: 'done' });
+  expect(orderOf({ stop: { step: 's1', ...said } }, 'continue')).toEqual({ do: 'continue' });
 });
 
 it('a run is at its first step that is not over', () => {

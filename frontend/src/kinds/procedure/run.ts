@@ -23,6 +23,9 @@ export function orders({ state, stop }: Run): readonly Do[] {
   }
 }
 
+/** What the server is sent for an order. To continue at a step that may have been done is to say that it was not: its button does. */
+export const orderOf = ({ stop }: Pick<Run, 'stop'>, what: Do): RunOrder => (what === 'continue' && stop?.unsure ? { do: what, not_done: true } : { do: what });
+
 /** The step that is under way or comes next, from 0; the number of steps once all are done. */
 export function at({ steps }: Pick<Run, 'steps'>): number {
   const i = steps.findIndex(({ state }) => state === 'later' || state === 'doing' || state === 'checking');
