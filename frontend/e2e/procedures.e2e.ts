@@ -92,6 +92,7 @@ test('a file of a procedure is imported, looked at and exported as it was', asyn
   await expect(again).toContainText('There is a procedure “export_invoice” already');
   app.errors.length = 0;
   await again.getByRole('button', { name: 'Save version 2' }).click();
+  await expect(again).toBeHidden(); // it names the version, too
   await expect(page.getByText('version 2')).toBeVisible();
   await page.getByRole('button', { name: 'Compare' }).click();
   await expect(page.getByRole('dialog').locator('.add')).toContainText('2 invoices');
