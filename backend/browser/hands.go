@@ -446,6 +446,8 @@ type spot struct {
 	Many    int     `json:"many"`
 	X       float64 `json:"x"` // in the tab's viewport
 	Y       float64 `json:"y"`
+
+	around []place // the frames it lies in
 }
 
 // find waits for an element to be there, alone and ready for what is done to it.
@@ -487,7 +489,7 @@ func (a *act) look(ctx context.Context, s human.ProcedureStep, target *human.Pro
 	}
 	found.at = at
 	if _, points := how["point"]; points && !found.Done {
-		if err := a.lift(ctx, &found); err != nil {
+		if err := a.lift(ctx, &found, how["hover"] == nil); err != nil {
 			return nil, err
 		}
 	}
@@ -543,8 +545,9 @@ func (s *spot) lacks(t *human.ProcedureTarget, how object) error {
 	return mismatch(human.Sayf("%s can be reached.", target), human.Sayf("It is outside of what is shown."))
 }
 
-// upwards turns a point of a frame into one of the frame around it, and says whether the frame is what can be reached there.
-const upwards = `function (x, y) {
+// upwards turns a point of a frame into one of the frame around it, and says whether the frame is what can be reached there. It has the
+// frame around notice what arrives there instead: a frame that was drawn only now may not take the mouse yet.
+const upwards = `function (x, y, pressed) {
 	const r = this.getBoundingClientRect(), style = getComputedStyle(this)
 	const sx = r.width / this.offsetWidth || 1, sy = r.height / this.offsetHeight || 1
 	x = r.x + (this.clientLeft + parseFloat(style.paddingLeft) + x) * sx
@@ -555,11 +558,12 @@ const upwards = `function (x, y) {
 		if (!inner || inner === hit) break
 		hit = inner
 	}
+	hands.passes(x, y, pressed)
 	return {x, y, hit: hit === this}
 }`
 
 // lift turns the point of an element in a frame into one of the tab, and looks whether anything covers the frames there.
-func (a *act) lift(ctx context.Context, s *spot) error {
+func (a *act) lift(ctx context.Context, s *spot, pressed bool) error {
 	places := a.t.places()
 	for path := s.at.path; len(path) > 0; path = path[:len(path)-1] {
 		frame := slices.IndexFunc(places, func(p place) bool { return slices.Equal(p.path, path) })
@@ -592,7 +596,7 @@ func (a *act) lift(ctx context.Context, s *spot) error {
 			}
 			defer t.conn.send(session, "Runtime.releaseObject", object{"objectId": id})
 			return t.conn.call(ctx, session, "Runtime.callFunctionOn", object{
-				"objectId": id, "functionDeclaration": upwards, "arguments": []object{{"value": s.X}, {"value": s.Y}}, "returnByValue": true,
+				"objectId": id, "functionDeclaration": upwards, "arguments": []object{{"value": s.X}, {"value": s.Y}, {"value": pressed}}, "returnByValue": true,
 			}, &at)
 		})
 		if m := (*record.Mismatch)(nil); errors.As(err, &m) || ctx.Err() != nil {
@@ -602,6 +606,7 @@ func (a *act) lift(ctx context.Context, s *spot) error {
 			return mismatch(human.Sayf("%s can be reached.", s.Words), human.Sayf("Its frame is covered or not shown."))
 		}
 		s.X, s.Y = at.Result.Value.X, at.Result.Value.Y
+		s.around = append(s.around, places[up])
 	}
 	return nil
 }

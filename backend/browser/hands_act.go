@@ -138,7 +138,8 @@ func (a *act) points(ctx context.Context, s human.ProcedureStep) error {
 	}
 }
 
-// clicks clicks on an element. missed is true where something else has come in its place: then the page got nothing.
+// clicks clicks on an element. missed is true where something else has come in its place, or a frame around it got the click: then the
+// page got nothing.
 func (a *act) clicks(ctx context.Context, s human.ProcedureStep, found *spot) (missed bool, err error) {
 	bits := modifierBits(s)
 	all := []command{mouse("mouseMoved", found.X, found.Y, object{"modifiers": bits})}
@@ -158,8 +159,14 @@ func (a *act) clicks(ctx context.Context, s human.ProcedureStep, found *spot) (m
 	if err := a.inputs(ctx, "point", "", all...); err != nil {
 		return false, err
 	}
-	if a.evaluate(ctx, found.at, "hands.missed()", &missed) == nil {
-		return missed, nil
+	for _, at := range append(found.around, found.at) {
+		missed = false
+		if err = a.evaluate(ctx, at, "hands.missed()", &missed); missed && err == nil {
+			return true, nil
+		}
+	}
+	if err == nil {
+		return false, nil
 	}
 	if err := a.dialogs(); err != nil {
 		return false, err

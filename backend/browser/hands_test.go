@@ -283,6 +283,18 @@ func TestHandsInFramesAndShadowRoots(t *testing.T) {
 		p.within(in, "document.title", "hit x")
 		p.holds(human.ProcedureCheckpoint{Is: "text", Text: "A frame", Frame: []int{i}})
 	}
+	// What comes over a frame at the last moment is not clicked; the frame is, once it can be reached.
+	p.js(p.tab, top, `void document.body.insertAdjacentHTML('beforeend', '<div id=veil hidden style="position:fixed;inset:0" onclick="document.title = this.id">Veil</div>')`, nil)
+	in := p.frame(p.tab, url+"/inner")
+	p.js(p.tab, in, `void document.querySelector('button').addEventListener('pointermove', () => {
+		const veil = parent.document.querySelector('#veil')
+		veil.hidden = false
+		setTimeout(() => { veil.hidden = true }, 200)
+	}, {once: true})`, nil)
+	p.does(human.ProcedureStep{Do: "change", Frame: []int{0}, Target: p.target(in, "input"), Text: "y", Key: "Tab"})
+	p.does(human.ProcedureStep{Do: "click", Frame: []int{0}, Target: p.target(in, "button")})
+	p.within(in, "document.title", "hit y")
+	p.is("document.title", "paid 12")
 	// What covers a frame covers what is in it.
 	p.js(p.tab, top, `void document.body.insertAdjacentHTML('beforeend', '<div style="position:fixed;inset:0">Over</div>')`, nil)
 	p.fails(human.ProcedureStep{Do: "click", Frame: []int{0}, Target: p.target(p.frame(p.tab, "/inner"), "button")}, "Its frame is covered")

@@ -362,7 +362,7 @@
   }
 
   // What Deskbell presses is held back where something else has come under the pointer since that was looked at.
-  let aimed = null;
+  let aimed = null; // {e, at}; {} where a frame of this page is to get it
   let missed = false;
   function guard(event) {
     if (!aimed || !event.isTrusted) return;
@@ -371,6 +371,12 @@
     if (!missed) return;
     event.preventDefault();
     event.stopImmediatePropagation();
+  }
+
+  /** Notes where this page is pointed at only to reach a frame in it. */
+  function passes(x, y, pressed) {
+    expected = { x, y };
+    aimed = pressed ? {} : null;
   }
 
   /** Whether what was pressed last was held back. */
@@ -386,5 +392,5 @@
     for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'contextmenu', 'dblclick']) addEventListener(type, guard, { capture: true });
   }
 
-  return { arm, ready, missed: missedIt, write, written, lifted: () => drag !== null && !drag.defaultPrevented, choose, scroll, play, stands, says, focus: () => focus(found), element: () => found, take: (kind) => take(kind, found) };
+  return { arm, ready, passes, missed: missedIt, write, written, lifted: () => drag !== null && !drag.defaultPrevented, choose, scroll, play, stands, says, focus: () => focus(found), element: () => found, take: (kind) => take(kind, found) };
 })
