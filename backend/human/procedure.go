@@ -184,6 +184,15 @@ type RunOfProcedure struct {
 	Stops      int               `json:"stops,omitempty" doc:"How often a person had to decide."`
 	Address    string            `json:"address,omitempty" doc:"What the page showed after the last step: where it continues after a crash."`
 	Stop       *RunStop          `json:"stop,omitempty" doc:"What it stopped at, until it continues."`
+	ByHand     []RunByHand       `json:"by_hand,omitempty" doc:"When the operator had the page."`
+}
+
+// RunByHand is a time in which the operator of a run had the page. What they did then is in its recording.
+type RunByHand struct {
+	Step    string    `json:"step" doc:"The id of the step that was to come."`
+	Instead bool      `json:"instead,omitempty" doc:"They did that step themselves; else it was done afterwards."`
+	From    time.Time `json:"from"`
+	To      time.Time `json:"to"`
 }
 
 // At is the index of the step that is under way or comes next; the number of steps once all are done.

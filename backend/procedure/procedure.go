@@ -81,6 +81,8 @@ type ProcedureDraft struct {
 	Rows      []TaughtRow     `json:"rows" doc:"How the steps of the recordings were brought together; empty where it did not come from recordings."`
 	Findings  []LintFinding   `json:"findings"`
 	Risk      human.Risk      `json:"risk_level" enum:"none,low,medium,high,critical"`
+	After     int             `json:"after,omitempty" doc:"Of a correction: the version that it was made from."`
+	Changed   []string        `json:"changed,omitempty" doc:"Of a correction: the ids of the steps that are new or other."`
 }
 
 // A Change is a procedure as an editor or a file has it. One of both is given.

@@ -574,6 +574,7 @@ func (one *run) halt(ctx context.Context, stop human.RunStop) error {
 
 // decide waits for an order that has the run continue.
 func (one *run) decide(ctx context.Context) error {
+	since := one.s.d.Now().UTC()
 	for {
 		select {
 		case <-ctx.Done():
@@ -582,7 +583,7 @@ func (one *run) decide(ctx context.Context) error {
 			if err := one.allows(o); err != nil {
 				continue // the run has changed since
 			}
-			more, err := one.obey(ctx, o)
+			more, err := one.obey(ctx, o, since)
 			if err != nil || more {
 				return err
 			}
@@ -590,8 +591,8 @@ func (one *run) decide(ctx context.Context) error {
 	}
 }
 
-// obey does what an order says; continues says whether the run does.
-func (one *run) obey(ctx context.Context, o RunOrder) (continues bool, err error) {
+// obey does what an order says; continues says whether the run does. The operator had the page since then.
+func (one *run) obey(ctx context.Context, o RunOrder, since time.Time) (continues bool, err error) {
 	at := one.r.At()
 	switch o.Do {
 	case "end":
@@ -604,6 +605,7 @@ func (one *run) obey(ctx context.Context, o RunOrder) (continues bool, err error
 	}
 	err = one.change(ctx, func(r *human.RunOfProcedure) {
 		if at < len(r.Steps) {
+			r.ByHand = append(slices.Clone(r.ByHand), human.RunByHand{Step: r.Steps[at].Step, Instead: o.Do == "done", From: since, To: one.s.d.Now().UTC()})
 			switch {
 			case o.Do == "done":
 				r.Steps[at].State = human.StepByHand

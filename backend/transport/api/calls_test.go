@@ -363,6 +363,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"DELETE /api/procedures/{name}", text("/api/procedures/taught"), nil, 401, 403, 403, 204},
 		{"POST /api/operations/{id}/procedure", text("/api/operations/op_none/procedure"), nil, 401, 403, 403, 404},
 		{"GET /api/operations/{id}/procedure", text("/api/operations/op_none/procedure"), nil, 401, 403, 403, 404},
+		{"GET /api/operations/{id}/procedure/correction", text("/api/operations/op_none/procedure/correction"), nil, 401, 403, 403, 404},
 		{"POST /api/operations/{id}/procedure/orders", text("/api/operations/op_none/procedure/orders"), text(`{"do":"pause"}`), 401, 403, 403, 404},
 		{"POST /api/plans", nil, text(`{"session_id":"mine",` + twoTasks + `}`), 401, 201, 201, 403},
 		{"GET /api/plans/{session_id}", text("/api/plans/ours"), nil, 401, 200, 404, 200},

@@ -26,6 +26,7 @@ type Procedures interface {
 	Run(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
 	State(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
 	Order(ctx context.Context, by human.Actor, id human.OperationID, o procedure.RunOrder) (human.RunOfProcedure, error)
+	Correction(ctx context.Context, by human.Actor, id human.OperationID) (procedure.ProcedureDraft, error)
 }
 
 type (
@@ -133,5 +134,10 @@ func (s *Server) procedures(c catalogue) {
 		func(ctx context.Context, x *exchange, in *runOrder) (*answer[*human.RunOfProcedure], error) {
 			r, err := p.Order(ctx, x.by, in.ID, in.JSON)
 			return ok(&r, err)
+		})
+	add(c, route{http.MethodGet, run + "/correction", "correctProcedure", "What an operator did by hand in a run, as the next version of its procedure, without saving it", operators, 0},
+		func(ctx context.Context, x *exchange, in *operationPath) (*answer[*procedure.ProcedureDraft], error) {
+			draft, err := p.Correction(ctx, x.by, in.ID)
+			return ok(&draft, err)
 		})
 }

@@ -76,15 +76,12 @@ func visibleLines(text string) string {
 
 func (s *shell) procedureTeachCommand() *cobra.Command {
 	return s.operatorFlags(&cobra.Command{
-		Use: "teach RECORDING...", Short: "Print the file that one to three recordings of the same work make", Args: cobra.RangeArgs(1, 3),
-		Long: "Print the file that one to three recordings of the same work make. It is not saved: read it, change it, and save it with\n" +
-			"`deskbell procedure save`. What it does not cover is listed on standard error.",
+		Use: "teach RECORDING... | OPERATION", Short: "Print the file that one to three recordings of the same work make", Args: cobra.RangeArgs(1, 3),
+		Long: "Print the file that one to three recordings of the same work make; or, of the operation of a run, the next version of its\n" +
+			"procedure with what was done by hand in it. It is not saved: read it, change it, and save it with `deskbell procedure save`.\n" +
+			"What it does not cover is listed on standard error.",
 		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
-			var of procedure.DraftOf
-			for _, id := range args {
-				of.Recordings = append(of.Recordings, human.RecordingID(id))
-			}
-			draft, err := operator.DraftProcedure(ctx, of)
+			draft, err := drafted(ctx, operator, args)
 			if err != nil {
 				return err
 			}
@@ -96,6 +93,18 @@ func (s *shell) procedureTeachCommand() *cobra.Command {
 			return err
 		}),
 	}, "print the draft as one line of JSON")
+}
+
+// drafted is what recordings make, or the run of an operation.
+func drafted(ctx context.Context, operator *client.Client, ids []string) (procedure.ProcedureDraft, error) {
+	if len(ids) == 1 && strings.HasPrefix(ids[0], "op_") {
+		return operator.ProcedureCorrection(ctx, human.OperationID(ids[0]))
+	}
+	var of procedure.DraftOf
+	for _, id := range ids {
+		of.Recordings = append(of.Recordings, human.RecordingID(id))
+	}
+	return operator.DraftProcedure(ctx, of)
 }
 
 // linted lists on standard error what Lint found.

@@ -78,3 +78,10 @@ func (c *Client) run(ctx context.Context, method string, id human.OperationID, m
 	_, err := c.call(ctx, method, "/api/operations/"+url.PathEscape(string(id))+"/procedure"+more, body, &r)
 	return r, err
 }
+
+// ProcedureCorrection is the next version of a procedure, with what was done by hand in a run of it. For operators.
+func (c *Client) ProcedureCorrection(ctx context.Context, id human.OperationID) (procedure.ProcedureDraft, error) {
+	var draft procedure.ProcedureDraft
+	_, err := c.call(ctx, http.MethodGet, "/api/operations/"+url.PathEscape(string(id))+"/procedure/correction", nil, &draft)
+	return draft, err
+}

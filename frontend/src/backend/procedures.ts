@@ -24,6 +24,11 @@ export class ProceduresApi {
     return whole(await call<ProcedureDraft>(this.to, 'POST', '/api/procedure-drafts', { recordings }));
   }
 
+  /** The next version of a procedure, with what was done by hand in the run of an operation. Nothing is saved. */
+  async correction(operation: string): Promise<ProcedureDraft> {
+    return whole(await call<ProcedureDraft>(this.to, 'GET', runOf(operation, '/correction')));
+  }
+
   /** Reads a procedure, or its file, and says what it does not cover. Nothing is saved. */
   async check(change: ProcedureChange): Promise<ProcedureDraft> {
     return whole(await call<ProcedureDraft>(this.to, 'POST', '/api/procedure-checks', change));

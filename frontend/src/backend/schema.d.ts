@@ -1717,6 +1717,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/operations/{id}/procedure/correction": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an operator did by hand in a run, as the next version of its procedure, without saving it
+         * @description For: operator.
+         */
+        get: operations["correctProcedure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/operations/{id}/procedure/orders": {
         parameters: {
             query?: never;
@@ -6978,6 +6998,13 @@ export interface components {
             message?: string;
         };
         ProcedureDraft: {
+            /**
+             * Format: int64
+             * @description Of a correction: the version that it was made from.
+             */
+            after?: number;
+            /** @description Of a correction: the ids of the steps that are new or other. */
+            changed?: string[];
             /** @description The same as the file: YAML. */
             file: string;
             findings: components["schemas"]["LintFinding"][];
@@ -7884,6 +7911,16 @@ export interface components {
         RunBegun: {
             run_id: string;
         };
+        RunByHand: {
+            /** Format: date-time */
+            from: string;
+            /** @description They did that step themselves; else it was done afterwards. */
+            instead?: boolean;
+            /** @description The id of the step that was to come. */
+            step: string;
+            /** Format: date-time */
+            to: string;
+        };
         RunEffect: {
             /**
              * Format: int64
@@ -7904,6 +7941,8 @@ export interface components {
             agent?: string;
             /** @description The operator who watches it. */
             by: string;
+            /** @description When the operator had the page. */
+            by_hand?: components["schemas"]["RunByHand"][];
             effects?: components["schemas"]["RunEffect"][];
             /** Format: date-time */
             ended_at?: string;
@@ -12711,6 +12750,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunOfProcedure"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    correctProcedure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcedureDraft"];
                 };
             };
             /** @description An error; nothing was changed. */

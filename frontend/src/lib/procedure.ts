@@ -79,7 +79,8 @@ export const parametersOf = (step: ProcedureStep): string[] => {
 
 /** An edit of a procedure. `rows` say how recordings were brought together; without them it is edited as it is. */
 export function begin({ steps, ...head }: Procedure, rows: readonly TaughtRow[] = []): Edit {
-  const bare = (step: ProcedureStep): Row => ({ step, out: false, from: (step.from ?? []).map(({ action_id }) => action_id ?? '') });
+  const taught = (head.taught ?? []).map(({ recording_id: id }) => id);
+  const bare = (step: ProcedureStep): Row => ({ step, out: false, from: taught.map((id) => step.from?.find((one) => one.recording_id === id)?.action_id ?? '') });
   const left = new Map(steps.map((step) => [step.id, step]));
   const known = rows.flatMap((row): Row[] => {
     const step = row.step === undefined ? undefined : left.get(row.step);

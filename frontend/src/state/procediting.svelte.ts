@@ -14,7 +14,7 @@ interface Kept {
   after: number;
 }
 
-/** A procedure that is edited: of recordings, or a version that there is. */
+/** A procedure that is edited: of recordings, a version that there is, or one with what was done by hand in a run. */
 export class Editing {
   edit = $state.raw<Edit>();
   findings = $state.raw<LintFinding[]>([]);
@@ -42,18 +42,18 @@ export class Editing {
 
   readonly procedure = $derived(this.edit && procedureOf(this.edit));
   readonly obstacle = $derived(this.edit && obstacle(this.edit, this.findings));
-  readonly changed = $derived(this.#past.length > 0 || this.restored);
+  readonly changed = $derived(this.#past.length > 0 || this.restored || 'run' in this.of);
   readonly canSave = $derived(!!this.edit && !this.obstacle && !this.unread && !this.checking && !this.saving && !this.conflict && (this.changed || this.after === 0));
 
   constructor(
     private readonly app: AppState,
-    private readonly of: { name: string } | { recordings: readonly string[] },
+    private readonly of: { name: string } | { run: string } | { recordings: readonly string[] },
   ) {
     this.#api = proceduresOf(app);
   }
 
   get #key(): string {
-    return `procedure ${'name' in this.of ? this.of.name : this.of.recordings.join(' ')}`;
+    return `procedure ${'name' in this.of ? this.of.name : 'run' in this.of ? this.of.run : this.of.recordings.join(' ')}`;
   }
 
   async load(): Promise<void> {
@@ -63,8 +63,9 @@ export class Editing {
         const shown = await this.#api.get(this.of.name);
         this.#begin(begin(shown.procedure), shown, shown.version);
       } else {
-        const draft = await this.#api.draft([...this.of.recordings]);
-        this.#begin(begin(draft.procedure, draft.rows), draft, 0);
+        const draft = 'run' in this.of ? await this.#api.correction(this.of.run) : await this.#api.draft([...this.of.recordings]);
+        this.#begin(begin(draft.procedure, draft.rows), draft, draft.after ?? 0);
+        this.selected = Math.max(0, draft.rows.findIndex(({ step }) => step && draft.changed?.includes(step)));
       }
     } catch (error) {
       this.trouble = errorText(error);

@@ -11,6 +11,12 @@ export const teaching = '~teach';
 /** The address at which recordings become a procedure. */
 export const teachPlace = (recordings: readonly string[]): string => placeOf('procedures', teaching, recordings.join('~'));
 
+/** The address at which what was done by hand in a run becomes the next version. */
+export const correctPlace = (name: string, operation: string): string => placeOf('procedures', name, operation);
+
+/** The operation of a run in the last part of such an address, or ''. */
+export const runOf = (step: string): string => (step.startsWith('op_') ? step : '');
+
 export const proceduresOf = (app: AppState): ProceduresApi => new ProceduresApi(app.api.to);
 
 /** Whether there is another version than the one that was changed. */
