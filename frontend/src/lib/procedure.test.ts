@@ -29,6 +29,10 @@ describe('rows', () => {
     expect(procedureOf(edit)).toEqual(taught);
     expect(can(edit.rows[1], 'same')).toBe(false); // there is nothing to bring back
   });
+  it('have their actions in the columns of their recordings', () => {
+    const shown = { ...taught, taught: [{ recording_id: 'rec_of_a_run' }, { recording_id: 'rec_a' }] };
+    expect(begin(shown).rows.map(({ from }) => from)).toEqual([['', ''], ['', 'a2'], ['', '']]);
+  });
 });
 
 describe('a row', () => {

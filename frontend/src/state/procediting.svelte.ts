@@ -31,6 +31,8 @@ export class Editing {
   conflict = $state(false);
   saving = $state(false);
   checking = $state(false);
+  /** It differs from its version already: by what was done in a run. */
+  corrects = $state(false);
   /** Changes of earlier were found. */
   restored = $state(false);
   note = $state('');
@@ -42,7 +44,7 @@ export class Editing {
 
   readonly procedure = $derived(this.edit && procedureOf(this.edit));
   readonly obstacle = $derived(this.edit && obstacle(this.edit, this.findings));
-  readonly changed = $derived(this.#past.length > 0 || this.restored || 'run' in this.of);
+  readonly changed = $derived(this.#past.length > 0 || this.restored || this.corrects);
   readonly canSave = $derived(!!this.edit && !this.obstacle && !this.unread && !this.checking && !this.saving && !this.conflict && (this.changed || this.after === 0));
 
   constructor(
@@ -65,6 +67,7 @@ export class Editing {
       } else {
         const draft = 'run' in this.of ? await this.#api.correction(this.of.run) : await this.#api.draft([...this.of.recordings]);
         this.#begin(begin(draft.procedure, draft.rows), draft, draft.after ?? 0);
+        this.corrects = 'run' in this.of;
         this.selected = Math.max(0, draft.rows.findIndex(({ step }) => step && draft.changed?.includes(step)));
       }
     } catch (error) {
