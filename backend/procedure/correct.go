@@ -102,7 +102,7 @@ func (c *correction) takes(hand human.RunByHand, version int) error {
 	var steps []human.ProcedureStep
 	for _, s := range c.seen.Steps {
 		at, ok := c.at[s.From[0].Action]
-		if ok && !at.Before(hand.From) && !at.After(hand.To) {
+		if ok && !at.Before(hand.From) && !at.After(hand.To) && !c.has(s.From[0]) {
 			steps = append(steps, c.taught(s))
 		}
 	}
@@ -129,14 +129,19 @@ func (c *correction) takes(hand human.RunByHand, version int) error {
 	return nil
 }
 
+// has says whether an action was taught already: in an earlier correction by the same run.
+func (c *correction) has(from human.ProcedureSource) bool {
+	return slices.ContainsFunc(c.p.Steps, func(s human.ProcedureStep) bool { return slices.Contains(s.From, from) })
+}
+
 // instead is a step as it was done by hand in place of an old one. One that does the same keeps its id, and what it is for: its
-// parameters, its output and its words.
+// parameters and its output.
 func instead(old, by human.ProcedureStep) human.ProcedureStep {
 	by.Optional = old.Optional
 	if by.Do != old.Do {
 		return by
 	}
-	by.ID, by.Title, by.Output, by.Take, by.Writes = old.ID, old.Title, old.Output, old.Take, old.Writes || by.Writes
+	by.ID, by.Output, by.Take, by.Writes = old.ID, old.Output, old.Take, old.Writes || by.Writes
 	by.Text, by.Secret, by.Options, by.Files = old.Text, old.Secret, old.Options, old.Files
 	if len(by.Then) == 0 {
 		by.Then = old.Then
