@@ -75,7 +75,7 @@ func matcher(all []*rule) func(gate.Call) []int {
 				v, traces = gate.Trace(call, nil)
 				probe = newJudging(call, c, traces)
 			}
-			// As for standing rules: most are of other commands.
+			// Most are of other commands, as for a call that is judged.
 			if r.Decision == human.Allow && r.command != nil && len(r.command.words) > 0 && !r.command.words[0].one && !probe.runsProgram(strings.ToLower(r.command.words[0].text)) {
 				continue
 			}

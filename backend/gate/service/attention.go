@@ -79,7 +79,7 @@ func (k *Service) Spared(ctx context.Context, by human.Actor, from, to time.Time
 	return all, err
 }
 
-// Unchanged are the questions of a time that never changed an outcome: at least rules.AtLeast answers of people, all the same, none
+// Unchanged are the questions of a time that never changed an outcome: at least rules.AtLeast equal answers of people, none
 // with a word or a change; each with the rule that would have spared it, tried on all questions there ever were.
 func (k *Service) Unchanged(ctx context.Context, by human.Actor, from, to time.Time) ([]UnchangedQuestion, error) {
 	if err := onlyOperators(by); err != nil {

@@ -19,7 +19,7 @@ type history struct {
 	at    time.Time
 }
 
-// put adds one; outcome is Allowed or Refused for an answer, anything else for none.
+// put adds one; with the outcome of an answer, or of a question without one.
 func (h *history) put(t testing.TB, agent, project, command string, outcome service.Outcome, change func(*service.Decision)) {
 	h.n++
 	h.at = h.at.Add(time.Second)
@@ -64,7 +64,7 @@ func TestQuestionsThatNeverChangedAnOutcome(t *testing.T) {
 	times(3, "codex", web, "npm install left-pad", service.Refused, nil)   // another agent
 	times(1, "claude", api, "npm install left-pad", service.Refused, nil)  // another project
 	times(1, "claude", web, "npm install left-pad", service.Expired, nil)  // no one answered
-	times(5, "claude", web, "npm install old-pad", service.Allowed, nil)   // all the same, lately
+	times(5, "claude", web, "npm install old-pad", service.Allowed, nil)   // equal, lately
 	times(5, "claude", web, "npm install a-pad", service.Allowed, func(d *service.Decision) { d.Reason = "fine, once" })
 	times(4, "claude", web, "npm install b-pad", service.Allowed, nil) // too few
 	times(5, "claude", web, "npm install c-pad", service.Allowed, func(d *service.Decision) { d.ReadFor = 0.1 })
