@@ -36,6 +36,8 @@ type Store interface {
 	Runs(ctx context.Context, name string, limit int) ([]human.RunOfProcedure, error)
 	// Run is that of an operation; NotFound without.
 	Run(ctx context.Context, id human.OperationID) (human.RunOfProcedure, error)
+	// Ended are the runs that are over and began from one time to another, the oldest first.
+	Ended(ctx context.Context, from, to time.Time) ([]human.RunOfProcedure, error)
 	// Open are the runs that are not over, the oldest first.
 	Open(ctx context.Context) ([]human.RunOfProcedure, error)
 	// PutRun stores a run as it is now. It blocks until that is on the disk.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -354,4 +355,27 @@ func drifting(p human.Procedure, runs []human.RunOfProcedure) []Drift {
 		}
 	}
 	return all
+}
+
+// Unaided are the runs of a time that agents asked for, ended well and stopped for no one; for operators.
+func (s *Service) Unaided(ctx context.Context, by human.Actor, from, to time.Time) ([]human.Spared, error) {
+	if err := operatorsOnly(by); err != nil {
+		return nil, err
+	}
+	runs, err := s.d.Store.Ended(ctx, from, to)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	where := map[string]human.Kind{}
+	all, err := s.newest(ctx)
+	for _, v := range all {
+		where[v.Name] = human.Kind(v.Content.Where)
+	}
+	var out []human.Spared
+	for _, r := range runs {
+		if r.State == human.Succeeded && r.Stops == 0 && r.Agent != "" && !strings.HasPrefix(r.Agent, human.PersonID("")) {
+			out = append(out, human.Spared{Kind: where[r.Procedure], Agent: r.Agent, At: r.StartedAt, Run: true})
+		}
+	}
+	return out, err
 }

@@ -63,6 +63,9 @@ type Index interface {
 	Undelivered(ctx context.Context, agentID string) ([]human.OperationID, error)
 	// Statistics counts the operations that a filter selects; see Queue.Statistics.
 	Statistics(ctx context.Context, f Filter, now time.Time) (HistoryStatistics, error)
+	// Asked gives each what Attention counts of every request before a time, in the order in which they were stored. each must not
+	// call the index.
+	Asked(ctx context.Context, to time.Time, each func(Asked)) error
 }
 
 // A Filter selects operations; zero fields select all.

@@ -46,17 +46,50 @@ func (s *Set) judging(call gate.Call, evidence gate.Evidence, c Circumstances) (
 // Matches says whether a rule is about a call, as far as the call alone shows: a rule that asks or blocks holds for it, or a
 // rule that allows covers all of it that a balanced policy asks about.
 func (s *Set) Matches(r human.GateRule, call gate.Call) bool {
-	made, err := ready(r)
-	return err == nil && made.matches(call)
+	return len(Matcher([]human.GateRule{r})(call)) > 0
 }
 
-func (r *rule) matches(call gate.Call) bool {
-	c := Circumstances{Project: call.Root}
-	if !r.scoped(c, true) || !r.forTool(call.Tool) {
-		return false
+// Matcher makes rules ready to be tried on many calls. What it returns gives the indexes of those that Matches finds to be about a
+// call; a call is read once for all of them.
+func Matcher(list []human.GateRule) func(gate.Call) []int {
+	all := make([]*rule, len(list))
+	for i, r := range list {
+		if made, err := ready(r); err == nil {
+			all[i] = made
+		}
 	}
-	v, traces := gate.Trace(call, nil)
-	j := newJudging(call, c, traces)
+	return matcher(all)
+}
+
+func matcher(all []*rule) func(gate.Call) []int {
+	return func(call gate.Call) (found []int) {
+		c := Circumstances{Project: call.Root}
+		var v human.Verdict
+		var traces gate.Traces
+		var probe *judging
+		for i, r := range all {
+			if r == nil || !r.scoped(c, true) || !r.forTool(call.Tool) {
+				continue
+			}
+			if probe == nil {
+				v, traces = gate.Trace(call, nil)
+				probe = newJudging(call, c, traces)
+			}
+			// Most are of other commands, as for a call that is judged.
+			if r.Decision == human.Allow && r.command != nil && len(r.command.words) > 0 && !r.command.words[0].one && !probe.runsProgram(strings.ToLower(r.command.words[0].text)) {
+				continue
+			}
+			if newJudging(call, c, traces).matches(r, v) {
+				found = append(found, i)
+			}
+		}
+		return found
+	}
+}
+
+func (r *rule) matches(call gate.Call) bool { return len(matcher([]*rule{r})(call)) > 0 }
+
+func (j *judging) matches(r *rule, v human.Verdict) bool {
 	j.policy, j.past = gate.Balanced, true
 	if r.Decision != human.Allow {
 		return j.holds(r, v.Effects)

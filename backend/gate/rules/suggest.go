@@ -193,6 +193,42 @@ type Proposal struct {
 // AtLeast is how often a call must have been allowed before a rule is proposed for it.
 const AtLeast = 5
 
+// Doubt is why no rule is proposed from an answer.
+type Doubt string
+
+// The doubts, the gravest first.
+const (
+	NoDoubt     Doubt = ""
+	HardLimited Doubt = "hard_limit"
+	TooRisky    Doubt = "high_risk"
+	NoRule      Doubt = "no_rule" // a rule cannot say it
+	InPart      Doubt = "partly"  // a rule would cover only a part
+	TooFast     Doubt = "too_fast"
+)
+
+// Suggest is the rule that would have spared the question, as 'always allow' would make it; ok is false where there is none. doubt is
+// why it must not be proposed.
+func (p PastCall) Suggest() (r human.GateRule, doubt Doubt, ok bool) {
+	v := human.Verdict{Effects: p.Effects}
+	if v.Effects == nil {
+		v = gate.Judge(p.Call, gate.Balanced, nil)
+	}
+	r, leftOut, ok := Suggest(p.Call, v, Circumstances{Project: p.Project})
+	switch {
+	case p.HardLimit:
+		doubt = HardLimited
+	case p.Risk.Level() >= human.HighRisk.Level():
+		doubt = TooRisky
+	case !ok:
+		doubt = NoRule
+	case len(leftOut) > 0:
+		doubt = InPart
+	case p.Bulk || p.Read < trust.Reading(p.Words):
+		doubt = TooFast
+	}
+	return r, doubt, ok
+}
+
 // Propose makes rules of what operators always allow. It proposes nothing that was denied once, answered faster than it can
 // be read, of high risk, a hard limit, or covered only in part. The most frequent are first.
 func Propose(past []PastCall, dismissed []string) []Proposal {
@@ -203,23 +239,18 @@ func Propose(past []PastCall, dismissed []string) []Proposal {
 	byKey := map[string]*tally{}
 	var order []string
 	for _, p := range past {
-		v := human.Verdict{Effects: p.Effects}
-		if v.Effects == nil {
-			v = gate.Judge(p.Call, gate.Balanced, nil)
-		}
-		r, leftOut, ok := Suggest(p.Call, v, Circumstances{Project: p.Project})
+		r, doubt, ok := p.Suggest()
 		if !ok {
 			continue
 		}
-		key := keyOf(r)
+		key := KeyOf(r)
 		t := byKey[key]
 		if t == nil {
 			t = &tally{Proposal: Proposal{Key: key, Rule: r, LeastRead: p.Read}}
 			byKey[key] = t
 			order = append(order, key)
 		}
-		read := !p.Bulk && p.Read >= trust.Reading(p.Words)
-		if !p.Allowed || len(leftOut) > 0 || p.HardLimit || p.Risk.Level() >= human.HighRisk.Level() || !read {
+		if !p.Allowed || doubt != NoDoubt {
 			t.no = true
 		}
 		t.Times++
@@ -235,9 +266,13 @@ func Propose(past []PastCall, dismissed []string) []Proposal {
 	return out
 }
 
-// keyOf is the same for rules that say the same.
-func keyOf(r human.GateRule) string {
-	text, err := json.Marshal([]any{r.Decision, r.Tool, r.Command, r.Path, r.Verbs, r.Project})
+// KeyOf is the same for rules that say the same.
+func KeyOf(r human.GateRule) string {
+	says := []any{r.Decision, r.Tool, r.Command, r.Path, r.Verbs, r.Project}
+	if r.Agent != "" {
+		says = append(says, r.Agent)
+	}
+	text, err := json.Marshal(says)
 	if err != nil {
 		return r.Command // texts are always JSON
 	}

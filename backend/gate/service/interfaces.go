@@ -52,6 +52,11 @@ type Store interface {
 	Waiting(ctx context.Context) ([]Decision, error)
 	// Answered returns every decision since a time that an operator answered, oldest first.
 	Answered(ctx context.Context, since time.Time) ([]Decision, error)
+	// Asked gives each every decision that was a question, the oldest first. each must not call the store.
+	Asked(ctx context.Context, each func(Decision)) error
+	// Ruled gives each what was let through from one time to another, where a rule of one's own took part; and it may give some others.
+	// each must not call the store.
+	Ruled(ctx context.Context, from, to time.Time, each func(Decision)) error
 	// Projects returns the roots in which calls were judged, the latest first.
 	Projects(ctx context.Context, most int) ([]string, error)
 	// Made says whether a session made the file at an absolute path.

@@ -40,15 +40,18 @@ const (
 
 var factRisks = []human.Risk{"", human.LowRisk, human.MediumRisk, human.HighRisk, human.CriticalRisk}
 
-func (f fact) n() uint8          { return f[0] }
-func (f fact) risk() uint8       { return f[1] }
-func (f fact) end() uint8        { return f[2] }
-func (f fact) kind() uint32      { return binary.LittleEndian.Uint32(f[4:]) }
-func (f fact) agent() uint32     { return binary.LittleEndian.Uint32(f[8:]) }
-func (f fact) project() uint32   { return binary.LittleEndian.Uint32(f[factProject:]) }
-func (f fact) requested() int64  { return int64(binary.LittleEndian.Uint64(f[16:])) }
-func (f fact) seenAfter() int    { return queue.SpanOf(int64(binary.LittleEndian.Uint32(f[24:]))) }
-func (f fact) answeredIn() int   { return queue.SpanOf(int64(binary.LittleEndian.Uint32(f[28:]))) }
+func (f fact) n() uint8         { return f[0] }
+func (f fact) risk() uint8      { return f[1] }
+func (f fact) end() uint8       { return f[2] }
+func (f fact) kind() uint32     { return binary.LittleEndian.Uint32(f[4:]) }
+func (f fact) agent() uint32    { return binary.LittleEndian.Uint32(f[8:]) }
+func (f fact) project() uint32  { return binary.LittleEndian.Uint32(f[factProject:]) }
+func (f fact) requested() int64 { return int64(binary.LittleEndian.Uint64(f[16:])) }
+func (f fact) seenAfter() int   { return queue.SpanOf(int64(binary.LittleEndian.Uint32(f[24:]))) }
+func (f fact) answeredIn() int  { return queue.SpanOf(int64(binary.LittleEndian.Uint32(f[28:]))) }
+func (f fact) after(at int) time.Duration {
+	return time.Duration(binary.LittleEndian.Uint32(f[at:])) * time.Millisecond
+}
 func (f fact) has(flag byte) int { return int(f[3]&flag) / int(flag) }
 
 // makeFact is the fact of an operation; kind, agent and project are the numbers of their names.

@@ -218,6 +218,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/human/export", nil, nil, 401, 403, 403, 200},
 		{"POST /api/human/import", nil, text(`{"from":"a","operations":[{"operation_id":"op_theirs","action_type":"bash","description":"look","agent_id":"bot","created_at":"2026-01-01T00:00:00Z","state":"cancelled","ended":{"by":{"role":"agent"},"at":"2026-01-01T00:00:00Z"}}]}`), 401, 403, 403, 200},
 		{"GET /api/statistics", nil, nil, 401, 403, 403, 200},
+		{"GET /api/attention", text("/api/attention?days=7&zone=Asia/Kathmandu"), nil, 401, 403, 403, 200},
 		{"GET /api/retention/preview", nil, nil, 401, 403, 403, 200},
 		{"POST /api/retention/run", nil, nil, 401, 403, 403, 200},
 		{"POST /api/human/delete", nil, text(`{"operations":["op_1"]}`), 401, 403, 403, 200},

@@ -32,6 +32,8 @@ type Gatekeeper interface {
 	PreviewRule(ctx context.Context, by human.Actor, r human.GateRule) (service.RulePreview, error)
 	Proposals(ctx context.Context, by human.Actor) ([]service.Proposal, error)
 	DismissProposal(ctx context.Context, by human.Actor, key string) error
+	Spared(ctx context.Context, by human.Actor, from, to time.Time) ([]human.Spared, error)
+	Unchanged(ctx context.Context, by human.Actor, from, to time.Time) ([]service.UnchangedQuestion, error)
 }
 
 // Backups are the copies that were made before calls ran; *backups.Store is one.

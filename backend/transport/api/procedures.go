@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -24,6 +25,7 @@ type Procedures interface {
 	Tools(ctx context.Context) ([]procedure.Tool, error)
 	Ask(ctx context.Context, by human.Actor, name string, c procedure.Call) (procedure.Asked, error)
 	Run(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
+	Unaided(ctx context.Context, by human.Actor, from, to time.Time) ([]human.Spared, error)
 	State(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
 	Order(ctx context.Context, by human.Actor, id human.OperationID, o procedure.RunOrder) (human.RunOfProcedure, error)
 	Correction(ctx context.Context, by human.Actor, id human.OperationID) (procedure.ProcedureDraft, error)

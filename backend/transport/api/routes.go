@@ -148,6 +148,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.attempts(c.needs("a check of callers", s.deps.Callers != nil))
 	s.evidence(c.needs("recordings", s.deps.Library != nil))
 	s.gate(c.needs("a gatekeeper", s.deps.Gate != nil))
+	s.attention(c.needs("a gatekeeper", s.deps.Gate != nil))
 	s.backups(c.needs("backups", s.deps.Backups != nil))
 	s.plans(c.needs("plans", s.deps.Plans != nil))
 	s.allPlans(c.needs("plans", s.deps.Plans != nil))

@@ -398,7 +398,7 @@ func (s *shell) root() *cobra.Command {
 		{"run", "Running Deskbell:", []*cobra.Command{s.openCommand(), s.serveCommand(), s.serviceCommand(), s.hubCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.boxCommand(), s.hookCommand(), s.connectCommand()}},
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand(), s.verifyCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
-			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.joinCommand(), s.teamCommand(), s.inboxCommand(), s.historyCommand(), s.deleteCommand(), s.tuiCommand(), s.answerCommand(), s.handOverCommand(), s.attachmentsCommand(), s.recordCommand(), s.recordingsCommand(),
+			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.joinCommand(), s.teamCommand(), s.inboxCommand(), s.historyCommand(), s.attentionCommand(), s.deleteCommand(), s.tuiCommand(), s.answerCommand(), s.handOverCommand(), s.attachmentsCommand(), s.recordCommand(), s.recordingsCommand(),
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.procedureCommand(), s.proofCommand(), s.phoneCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{

@@ -500,6 +500,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Interruptions and minutes of people's time, spent and saved, and questions that never changed an outcome
+         * @description For: operator.
+         */
+        get: operations["getAttention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/backups": {
         parameters: {
             query?: never;
@@ -4095,6 +4115,243 @@ export interface components {
         AttemptList: {
             attempts: components["schemas"]["Attempt"][];
         };
+        AttentionDay: {
+            /**
+             * Format: int64
+             * @description Of them, those that a person answered or declined.
+             */
+            answered: number;
+            /**
+             * Format: int64
+             * @description Of those, how many took longer than one request counts for.
+             */
+            capped: number;
+            /** @description YYYY-MM-DD in the time zone asked for. */
+            date: string;
+            /**
+             * Format: int64
+             * @description Requests that a person was asked: all but those decided at the instant they were made.
+             */
+            interruptions: number;
+            /**
+             * Format: int64
+             * @description Of those, how many were seen to be opened before, so that their time is known.
+             */
+            measured: number;
+            /**
+             * Format: int64
+             * @description Of them, those whose card popped up.
+             */
+            popped: number;
+            /**
+             * Format: int64
+             * @description Calls that a rule let through and the policy would have asked about.
+             */
+            rule_hits: number;
+            /**
+             * Format: int64
+             * @description Runs of procedures for agents that ended well and stopped for no one.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description An estimate: rule hits and runs, each at the median time that its kind took by hand.
+             */
+            saved_ms: number;
+            /**
+             * Format: int64
+             * @description From the first look to the answer, over those measured; each at most 5 minutes, work with one's hands at most 30.
+             */
+            spent_ms: number;
+            /**
+             * Format: int64
+             * @description Rule hits and runs that saved_ms leaves out: their kind was measured fewer than 5 times.
+             */
+            unpriced: number;
+        };
+        AttentionFigures: {
+            /**
+             * Format: int64
+             * @description Of them, those that a person answered or declined.
+             */
+            answered: number;
+            /**
+             * Format: int64
+             * @description Of those, how many took longer than one request counts for.
+             */
+            capped: number;
+            /**
+             * Format: int64
+             * @description Requests that a person was asked: all but those decided at the instant they were made.
+             */
+            interruptions: number;
+            /**
+             * Format: int64
+             * @description Of those, how many were seen to be opened before, so that their time is known.
+             */
+            measured: number;
+            /**
+             * Format: int64
+             * @description Of them, those whose card popped up.
+             */
+            popped: number;
+            /**
+             * Format: int64
+             * @description Calls that a rule let through and the policy would have asked about.
+             */
+            rule_hits: number;
+            /**
+             * Format: int64
+             * @description Runs of procedures for agents that ended well and stopped for no one.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description An estimate: rule hits and runs, each at the median time that its kind took by hand.
+             */
+            saved_ms: number;
+            /**
+             * Format: int64
+             * @description From the first look to the answer, over those measured; each at most 5 minutes, work with one's hands at most 30.
+             */
+            spent_ms: number;
+            /**
+             * Format: int64
+             * @description Rule hits and runs that saved_ms leaves out: their kind was measured fewer than 5 times.
+             */
+            unpriced: number;
+        };
+        AttentionGroup: {
+            /**
+             * Format: int64
+             * @description Of them, those that a person answered or declined.
+             */
+            answered: number;
+            /**
+             * Format: int64
+             * @description Of those, how many took longer than one request counts for.
+             */
+            capped: number;
+            /**
+             * Format: int64
+             * @description Requests that a person was asked: all but those decided at the instant they were made.
+             */
+            interruptions: number;
+            /**
+             * Format: int64
+             * @description Of those, how many were seen to be opened before, so that their time is known.
+             */
+            measured: number;
+            name: string;
+            /**
+             * Format: int64
+             * @description Of them, those whose card popped up.
+             */
+            popped: number;
+            /**
+             * Format: int64
+             * @description Calls that a rule let through and the policy would have asked about.
+             */
+            rule_hits: number;
+            /**
+             * Format: int64
+             * @description Runs of procedures for agents that ended well and stopped for no one.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description An estimate: rule hits and runs, each at the median time that its kind took by hand.
+             */
+            saved_ms: number;
+            /**
+             * Format: int64
+             * @description From the first look to the answer, over those measured; each at most 5 minutes, work with one's hands at most 30.
+             */
+            spent_ms: number;
+            /**
+             * Format: int64
+             * @description Rule hits and runs that saved_ms leaves out: their kind was measured fewer than 5 times.
+             */
+            unpriced: number;
+        };
+        AttentionReport: {
+            /** @description The most interruptions first; at most 100. */
+            agents: components["schemas"]["AttentionGroup"][];
+            /**
+             * Format: int64
+             * @description Of them, those that a person answered or declined.
+             */
+            answered: number;
+            /** @description Of the time before that is as long; absent where the history does not reach over all of it. */
+            before?: components["schemas"]["AttentionFigures"];
+            by_hand: components["schemas"]["ByHand"][];
+            /**
+             * Format: int64
+             * @description Of those, how many took longer than one request counts for.
+             */
+            capped: number;
+            /** Format: date-time */
+            counted_at: string;
+            /** @description Every day, in order. */
+            days: components["schemas"]["AttentionDay"][];
+            /** Format: date-time */
+            from: string;
+            /**
+             * Format: int64
+             * @description Requests that a person was asked: all but those decided at the instant they were made.
+             */
+            interruptions: number;
+            /** @description The most interruptions first. */
+            kinds: components["schemas"]["AttentionGroup"][];
+            /**
+             * Format: int64
+             * @description Of those, how many were seen to be opened before, so that their time is known.
+             */
+            measured: number;
+            /**
+             * Format: int64
+             * @description Of them, those whose card popped up.
+             */
+            popped: number;
+            /** @description Those that never changed an outcome, the most frequent first; at most 50. */
+            questions: components["schemas"]["UnchangedQuestion"][];
+            /**
+             * Format: int64
+             * @description Calls that a rule let through and the policy would have asked about.
+             */
+            rule_hits: number;
+            /**
+             * Format: int64
+             * @description Runs of procedures for agents that ended well and stopped for no one.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description An estimate: rule hits and runs, each at the median time that its kind took by hand.
+             */
+            saved_ms: number;
+            /**
+             * Format: date-time
+             * @description The first request of the history; absent: there is none.
+             */
+            since?: string;
+            /**
+             * Format: int64
+             * @description From the first look to the answer, over those measured; each at most 5 minutes, work with one's hands at most 30.
+             */
+            spent_ms: number;
+            /**
+             * Format: date-time
+             * @description The end; not included.
+             */
+            to: string;
+            /**
+             * Format: int64
+             * @description Rule hits and runs that saved_ms leaves out: their kind was measured fewer than 5 times.
+             */
+            unpriced: number;
+            zone: string;
+        };
         Audit: {
             /** Format: int64 */
             entries: number;
@@ -4313,6 +4570,20 @@ export interface components {
             profile?: "kept" | "throwaway";
             /** @description Where it opens; absent: details.url of the operation, else an empty page. Only http, https and about:blank. */
             url?: string;
+        };
+        ByHand: {
+            /** @enum {string} */
+            kind: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
+            /**
+             * Format: int64
+             * @description In the whole history up to the end of the time asked for.
+             */
+            measured: number;
+            /**
+             * Format: int64
+             * @description Absent with fewer than 5.
+             */
+            median_ms?: number;
         };
         Call: {
             /** @description The same again joins the run that exists. */
@@ -7908,6 +8179,47 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        RuleReplay: {
+            /**
+             * Format: int64
+             * @description Of those covered: a person had allowed it.
+             */
+            allowed: number;
+            /**
+             * Format: int64
+             * @description Questions of this agent in this project.
+             */
+            asked: number;
+            /**
+             * Format: int64
+             * @description Of them, those that the rule would have decided.
+             */
+            covered: number;
+            /**
+             * Format: int64
+             * @description Of those covered: a person had denied it.
+             */
+            denied: number;
+            /** @description Questions of the same program that the rule leaves to people; at most 5. */
+            near?: components["schemas"]["PastCall"][];
+            /** @description Those that a person had answered differently than the rule would; at most 5. */
+            otherwise?: components["schemas"]["PastCall"][];
+            /**
+             * Format: date-time
+             * @description The first question.
+             */
+            since?: string;
+            /**
+             * Format: int64
+             * @description Of those covered: no person had answered it.
+             */
+            unanswered: number;
+            /**
+             * Format: int64
+             * @description Questions whose arguments the log does not have, so that no rule can be tried on them.
+             */
+            unknown: number;
+        };
         RunBegun: {
             run_id: string;
         };
@@ -9294,6 +9606,40 @@ export interface components {
             role: string;
             text?: string;
         };
+        UnchangedQuestion: {
+            agent_id: string;
+            /**
+             * @description What it was every time.
+             * @enum {string}
+             */
+            answer: "allowed" | "refused";
+            /** @description The latest; secrets are masked. */
+            call: string;
+            key: string;
+            /** Format: date-time */
+            last: string;
+            project?: string;
+            /** @description The rule over all questions there ever were, whoever asked first. */
+            replay: components["schemas"]["RuleReplay"];
+            /** @description The narrowest that covers it: of this agent, this project and these words. It is not in force. */
+            rule?: components["schemas"]["GateRule"];
+            /**
+             * Format: int64
+             * @description How long people had it before they answered; each at most 5 minutes.
+             */
+            spent_ms: number;
+            /**
+             * Format: int64
+             * @description How often, in the time asked for.
+             */
+            times: number;
+            tool: string;
+            /**
+             * @description Why the rule is not offered; absent: it is. otherwise: a person had answered a request differently that the rule covers.
+             * @enum {string}
+             */
+            why_not?: "hard_limit" | "high_risk" | "no_rule" | "partly" | "too_fast" | "has_rule" | "otherwise" | "dismissed";
+        };
         Unusable: {
             name: string;
             /** @description What is wrong and what to do. */
@@ -10501,6 +10847,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAttention: {
+        parameters: {
+            query?: {
+                /** @description The last so many days, today included; absent: 30. from and to count before it. */
+                days?: number;
+                /** @description At or after this time. */
+                from?: string;
+                /** @description Before this time; absent: the end of today. */
+                to?: string;
+                /** @description The operator's time zone, for days: a name like Europe/Berlin, or an offset like +02:00; absent: UTC. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttentionReport"];
+                };
             };
             /** @description An error; nothing was changed. */
             default: {
