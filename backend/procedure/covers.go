@@ -254,7 +254,7 @@ func Covers(p human.Procedure, op human.Operation) (c Covered, covers bool) {
 		return c, false
 	}
 	c.Fields, c.Missing = given(p, a.fields)
-	if len(a.fields) > 0 && len(c.Fields) == 0 || len(a.told) == 0 && len(c.Fields) == 0 {
+	if len(c.Fields) == 0 && (len(a.fields) > 0 || len(a.told) == 0 && !a.begins(p.Title)) {
 		return c, false
 	}
 	all, head := things(p.Title)
@@ -285,6 +285,12 @@ func Covers(p human.Procedure, op human.Operation) (c Covered, covers bool) {
 	}
 	c.score += share + float64(len(c.Fields))/float64(max(1, len(a.fields)))
 	return c, true
+}
+
+// begins says whether a clause begins with the first word of a title, whatever that means.
+func (a asking) begins(title string) bool {
+	first := tokensOf(title)
+	return len(first) > 0 && slices.ContainsFunc(a.words, func(t token) bool { return t.starts && t.word == first[0].word })
 }
 
 // at is the site of a procedure that a request names; page says that its address leads to the same part of it, or to its front.
