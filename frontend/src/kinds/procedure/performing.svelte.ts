@@ -16,12 +16,8 @@ const pace = 500;
 
 /** The run of a procedure, on the table: asked for, under way, over. */
 export class Performing implements Controller {
+  readonly call = $derived.by<Call>(() => callOf(this.opened.op ?? {}));
   run = $state.raw<RunOfProcedure>();
-  /** What is run: what the request asks for, or what an operator took for a request of another kind. */
-  readonly call = $derived.by<Call>(() => {
-    const call = callOf(this.opened.op ?? {});
-    return this.run?.sha256 ? { ...call, procedure: this.run.procedure, version: this.run.version, parameters: this.run.parameters } : call;
-  });
   /** The version that is run, for the words of its steps. Absent until it is read, or where it was deleted. */
   procedure = $state.raw<Procedure>();
   trouble = $state('');
@@ -77,11 +73,6 @@ export class Performing implements Controller {
       if (!(error instanceof Problem && error.status === 404)) this.trouble = errorText(error);
     }
     if (this.#watched && this.run && !over(this.run)) this.#timer = setTimeout(() => void this.read(), pace);
-  }
-
-  /** Follows a run that an operator began for a request of another kind. */
-  follow(run: RunOfProcedure): void {
-    this.#take(run);
   }
 
   async #describe(): Promise<void> {
