@@ -170,6 +170,7 @@ type RunOfProcedure struct {
 	Operation  OperationID       `json:"operation_id"`
 	Procedure  string            `json:"procedure"`
 	Version    int               `json:"version"`
+	Digest     string            `json:"sha256,omitempty" doc:"Of the version's file, where an operator ran it for a request of another kind."`
 	By         string            `json:"by" doc:"The operator who watches it."`
 	Agent      string            `json:"agent,omitempty" doc:"The agent that asked for it."`
 	Parameters map[string]string `json:"parameters"`

@@ -50,6 +50,8 @@ type Queue interface {
 	Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
 	Claim(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
 	Complete(ctx context.Context, by human.Actor, id human.OperationID, a human.Answer, digest string) (human.Operation, error)
+	// SaveInput keeps an answer as a draft.
+	SaveInput(ctx context.Context, by human.Actor, id human.OperationID, draft *human.Answer) (human.Operation, error)
 }
 
 // Recorder is what is asked of the recorder: each run is recorded.

@@ -16,6 +16,7 @@ import (
 type Service struct {
 	d      Deps
 	saving sync.Mutex // held while a version is saved
+	taking sync.Mutex // held while an offer is taken
 
 	mu     sync.Mutex
 	runs   map[human.OperationID]*run // those that are not over

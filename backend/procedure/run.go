@@ -119,9 +119,8 @@ func (s *Service) called(ctx context.Context, by human.Actor, id human.Operation
 	if op, err = s.d.Queue.Get(ctx, by, id); err != nil {
 		return
 	}
-	var c human.ProcedureCall
-	if op.Kind != human.ProcedureRun || json.Unmarshal(op.Details, &c) != nil {
-		err = human.Errorf(human.Conflict, "operation %s does not ask for a run of a procedure", id)
+	c, err := s.callOf(ctx, op)
+	if err != nil {
 		return
 	}
 	if v, err = s.version(ctx, c.Procedure, c.Version); err != nil {
@@ -695,10 +694,7 @@ func (one *run) finish(ctx context.Context, err error) {
 	case err != nil:
 		state, why = human.BrokeOff, new(human.Sayf("%s", human.SafeText(err)))
 	default:
-		if _, e := one.s.d.Queue.Complete(ctx, one.by, one.r.Operation, one.answer(ctx, rec), one.digest); e != nil {
-			log.Error("the answer of a run could not be given", "err", e)
-			why = new(human.Sayf("its answer could not be given: %s", human.SafeText(e)))
-		}
+		why = one.deliver(ctx, rec)
 	}
 	ended := one.s.d.Now().UTC()
 	if err := one.change(ctx, func(r *human.RunOfProcedure) { r.State, r.Why, r.EndedAt, r.Stop = state, why, &ended, nil }); err != nil {

@@ -29,6 +29,8 @@ type Procedures interface {
 	State(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
 	Order(ctx context.Context, by human.Actor, id human.OperationID, o procedure.RunOrder) (human.RunOfProcedure, error)
 	Correction(ctx context.Context, by human.Actor, id human.OperationID) (procedure.ProcedureDraft, error)
+	Offers(ctx context.Context, by human.Actor, id human.OperationID) ([]procedure.Offer, error)
+	Take(ctx context.Context, by human.Actor, id human.OperationID, o procedure.OfferTaken) (human.RunOfProcedure, error)
 }
 
 type (
@@ -55,6 +57,15 @@ type (
 	ProcedureTools struct {
 		Tools []procedure.Tool `json:"tools"`
 	}
+	// ProcedureOffers are the procedures that cover what a request asks for.
+	ProcedureOffers struct {
+		Offers []procedure.Offer     `json:"offers"`
+		Run    *human.RunOfProcedure `json:"run,omitempty" doc:"The one that an operator began for it."`
+	}
+	offerTaken struct {
+		ID human.OperationID `path:"id" doc:"The operation's id."`
+		payload[procedure.OfferTaken]
+	}
 	operationPath struct {
 		ID human.OperationID `path:"id" doc:"The operation's id."`
 	}
@@ -62,9 +73,35 @@ type (
 
 func (in operationPath) operation() human.OperationID { return in.ID }
 func (in *runOrder) operation() human.OperationID     { return in.ID }
+func (in *offerTaken) operation() human.OperationID   { return in.ID }
+
+// offers are the calls about procedures that cover requests of other kinds.
+func (s *Server) offers(c catalogue) {
+	p := s.deps.Procedures
+	const offers = "/api/operations/{id}/offers"
+	add(c, route{http.MethodGet, offers, "listProcedureOffers", "The procedures that cover what a request for work asks for", operators, 0},
+		func(ctx context.Context, x *exchange, in *operationPath) (*answer[*ProcedureOffers], error) {
+			list, err := p.Offers(ctx, x.by, in.ID)
+			all := ProcedureOffers{Offers: list}
+			if err == nil && len(list) == 0 {
+				if r, err := p.State(ctx, x.by, in.ID); err == nil {
+					all.Run = &r
+				} else if human.KindOf(err) != human.NotFound {
+					return nil, err
+				}
+			}
+			return ok(&all, err)
+		})
+	add(c, route{http.MethodPost, offers, "takeProcedureOffer", "Run a procedure for a request for work, which its outputs answer", operators, http.StatusCreated},
+		func(ctx context.Context, x *exchange, in *offerTaken) (*answer[*human.RunOfProcedure], error) {
+			r, err := p.Take(ctx, x.by, in.ID, in.JSON)
+			return &answer[*human.RunOfProcedure]{http.StatusCreated, &r}, err
+		})
+}
 
 func (s *Server) procedures(c catalogue) {
 	p := s.deps.Procedures
+	s.offers(c)
 	const all, one, run = "/api/procedures", "/api/procedures/{name}", "/api/operations/{id}/procedure"
 	add(c, route{http.MethodGet, all, "listProcedures", "The procedures that were taught", operators, 0},
 		func(ctx context.Context, x *exchange, _ *none) (*answer[*ProcedureList], error) {

@@ -1713,6 +1713,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/operations/{id}/offers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The procedures that cover what a request for work asks for
+         * @description For: operator.
+         */
+        get: operations["listProcedureOffers"];
+        put?: never;
+        /**
+         * Run a procedure for a request for work, which its outputs answer
+         * @description For: operator.
+         */
+        post: operations["takeProcedureOffer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/operations/{id}/procedure": {
         parameters: {
             query?: never;
@@ -6785,6 +6809,51 @@ export interface components {
             at: string;
             said: components["schemas"]["Sentence"];
         };
+        Offer: {
+            does: ("reads" | "sends" | "pays" | "deletes")[];
+            figures: components["schemas"]["Figures"];
+            /** @description Fields that the request wants and that it does not give: a person fills them in after the run. */
+            missing: string[];
+            parameters: components["schemas"]["ProcedureParameter"][];
+            procedure: string;
+            /** @enum {string} */
+            risk_level: "none" | "low" | "medium" | "high" | "critical";
+            /** @description Of the version's file, in hex. */
+            sha256: string;
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            steps: number;
+            /**
+             * Format: date-time
+             * @description When its first version was saved.
+             */
+            taught_at: string;
+            title: string;
+            /** @description One for each parameter, in order. */
+            values: components["schemas"]["OfferedValue"][];
+            /** Format: int64 */
+            version: number;
+            /** @description Why it is offered. */
+            why: components["schemas"]["Sentence"][];
+        };
+        OfferTaken: {
+            parameters?: {
+                [key: string]: string;
+            };
+            procedure: string;
+            /** @description Of the offer that was shown. */
+            sha256: string;
+            /** Format: int64 */
+            version: number;
+        };
+        OfferedValue: {
+            /** @description What it was read from, or that several values fit. */
+            from?: components["schemas"]["Sentence"];
+            /** @description Empty where the request does not say. */
+            value: string;
+        };
         Operation: {
             /** @enum {string} */
             action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "box" | "plan" | "procedure";
@@ -7325,6 +7394,11 @@ export interface components {
         };
         ProcedureList: {
             procedures: components["schemas"]["Listed"][];
+        };
+        ProcedureOffers: {
+            offers: components["schemas"]["Offer"][];
+            /** @description The one that an operator began for it. */
+            run?: components["schemas"]["RunOfProcedure"];
         };
         ProcedureOutput: {
             description?: string;
@@ -8267,6 +8341,8 @@ export interface components {
             };
             procedure: string;
             recording_id?: string;
+            /** @description Of the version's file, where an operator ran it for a request of another kind. */
+            sha256?: string;
             /** Format: date-time */
             started_at: string;
             /** @enum {string} */
@@ -13061,6 +13137,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Operation"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listProcedureOffers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcedureOffers"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    takeProcedureOffer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OfferTaken"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOfProcedure"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOfProcedure"];
                 };
             };
             /** @description An error; nothing was changed. */
