@@ -26,6 +26,13 @@ type Procedures interface {
 	Run(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
 	State(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
 	Order(ctx context.Context, by human.Actor, id human.OperationID, o procedure.RunOrder) (human.RunOfProcedure, error)
+	Stopped(by human.Actor) (runs []procedure.StoppedRun, changed <-chan struct{})
+}
+
+// StoppedRuns tells an operator on a WebSocket which runs wait for them: at first, and whenever those are others. It has no seq.
+type StoppedRuns struct {
+	Type string                 `json:"type" enum:"stopped_runs"`
+	Runs []procedure.StoppedRun `json:"runs"`
 }
 
 type (
