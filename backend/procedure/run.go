@@ -400,12 +400,12 @@ func (one *run) yield(ctx context.Context) error {
 	wants := one.pausal
 	one.mu.Unlock()
 	how := one.hands.Interrupted()
-	if !wants && how == "" {
+	if !wants && how == nil {
 		return ctx.Err()
 	}
 	why := human.Sayf("you paused it")
 	if !wants {
-		why = human.Sayf("%s", how)
+		why = *how
 	}
 	if err := one.change(ctx, func(r *human.RunOfProcedure) { r.State, r.Why = human.HeldUp, &why }); err != nil {
 		return err

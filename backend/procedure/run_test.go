@@ -141,10 +141,13 @@ func (h hands) Holds(_ context.Context, c human.ProcedureCheckpoint, _ int64) (*
 func (h hands) Now() int64      { return 0 }
 func (h hands) Address() string { return "https://portal.example/orders" }
 func (h hands) Resume()         {}
-func (h hands) Interrupted() string {
+func (h hands) Interrupted() *human.Sentence {
 	h.d.mu.Lock()
 	defer h.d.mu.Unlock()
-	return h.d.touched
+	if h.d.touched == "" {
+		return nil
+	}
+	return &human.Sentence{Text: h.d.touched}
 }
 
 const order = `deskbell_procedure: 1

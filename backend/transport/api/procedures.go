@@ -128,6 +128,10 @@ func (s *Server) procedures(c catalogue) {
 		})
 	add(c, route{http.MethodPost, run, "startProcedureRun", "Run the procedure that an operation asks for", operators, http.StatusCreated},
 		func(ctx context.Context, x *exchange, in *operationPath) (*answer[*human.RunOfProcedure], error) {
+			ctx, err := s.proveRun(ctx, x, in.ID)
+			if err != nil {
+				return nil, err
+			}
 			r, err := p.Run(ctx, x.by, in.ID)
 			return &answer[*human.RunOfProcedure]{http.StatusCreated, &r}, err
 		})
