@@ -229,12 +229,12 @@ type Placement struct {
 
 // A Notice is an operation that rings, as the system's notification shows it.
 type Notice struct {
-	ID    string `json:"id"`    // of the operation
+	ID    string `json:"id"`    // of the operation; with stop: before it, of its run that has stopped
 	Kind  string `json:"kind"`  // the action_type
 	Risk  string `json:"risk"`  // "" when the agent named none
 	Title string `json:"title"` // who rings and what for, one line
 	Body  string `json:"body"`
-	Again bool   `json:"again"` // it was shown before, and no one has seen it
+	Again bool   `json:"again"` // louder: it was shown before and no one has seen it, or a run has stopped
 }
 
 // DesktopState says what the session can do, for the card that tells the operator and for `doctor`.

@@ -33,9 +33,9 @@ var installHands = sync.OnceValue(func() string {
 type hands struct {
 	mu      sync.Mutex
 	on      bool
-	why     string      // how a person used the pages
-	sent    []*sent     // what was done last
-	screen  *[2]float64 // where the pointer is, on the screen
+	why     *human.Sentence // how a person used the pages
+	sent    []*sent         // what was done last
+	screen  *[2]float64     // where the pointer is, on the screen
 	files   []arrival
 	woken   chan struct{} // a dialog opened or closed
 	dragged chan json.RawMessage
@@ -70,7 +70,7 @@ func (b *Browser) Address() string {
 }
 
 // Interrupted implements record.Hands.
-func (b *Browser) Interrupted() string {
+func (b *Browser) Interrupted() *human.Sentence {
 	b.hands.mu.Lock()
 	defer b.hands.mu.Unlock()
 	return b.hands.why
@@ -81,7 +81,7 @@ func (b *Browser) Resume() {
 	h := &b.hands
 	h.mu.Lock()
 	fresh := !h.on
-	if h.on, h.why = true, ""; fresh {
+	if h.on, h.why = true, nil; fresh {
 		h.woken, h.dragged = make(chan struct{}, 1), make(chan json.RawMessage, 1)
 	}
 	h.mu.Unlock()
@@ -192,10 +192,21 @@ func (h *hands) heard(said string) {
 		rests = h.screen == nil || math.Hypot(at[0]-h.screen[0], at[1]-h.screen[1]) <= 2
 		h.screen = &at
 	}
-	if ours || rests || h.why != "" {
+	if ours || rests || h.why != nil {
 		return
 	}
-	h.why = map[string]string{"move": "you moved the pointer", "press": "you clicked", "wheel": "you scrolled", "key": "you pressed a key", "size": "you changed the window"}[e.How]
+	switch e.How {
+	case "move":
+		h.why = new(human.Sayf("you moved the pointer"))
+	case "press":
+		h.why = new(human.Sayf("you clicked"))
+	case "wheel":
+		h.why = new(human.Sayf("you scrolled"))
+	case "key":
+		h.why = new(human.Sayf("you pressed a key"))
+	case "size":
+		h.why = new(human.Sayf("you changed the window"))
+	}
 }
 
 // An act is one step or checkpoint that is worked on.

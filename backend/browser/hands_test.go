@@ -170,8 +170,8 @@ func TestHandsFillAForm(t *testing.T) {
 	}
 	p.does(human.ProcedureStep{Do: "reload"})
 	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "Thank you"})
-	if why := p.b.Interrupted(); why != "" {
-		t.Errorf("Deskbell's own steps count as a person's: %s", why)
+	if why := p.b.Interrupted(); why != nil {
+		t.Errorf("Deskbell's own steps count as a person's: %s", why.Text)
 	}
 	// The recorder heard what was done, and no more.
 	var heard []string
@@ -261,7 +261,7 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	set(`<button data-n=7>Edit</button><button data-n=8>Edit</button>`)
 	p.fails(human.ProcedureStep{Do: "click", Target: path}, "There are 2 that are alike")
 	p.is("log.textContent", "")
-	if why := p.b.Interrupted(); why != "" {
+	if why := p.b.Interrupted(); why != nil {
 		t.Error(why)
 	}
 }
@@ -299,7 +299,7 @@ func TestHandsInFramesAndShadowRoots(t *testing.T) {
 	p.js(p.tab, top, `void document.body.insertAdjacentHTML('beforeend', '<div style="position:fixed;inset:0">Over</div>')`, nil)
 	p.fails(human.ProcedureStep{Do: "click", Frame: []int{0}, Target: p.target(p.frame(p.tab, "/inner"), "button")}, "Its frame is covered")
 	p.fails(human.ProcedureStep{Do: "click", Frame: []int{4}, Target: &human.ProcedureTarget{Role: "button"}}, "It does not have it")
-	if why := p.b.Interrupted(); why != "" {
+	if why := p.b.Interrupted(); why != nil {
 		t.Error(why)
 	}
 }
@@ -401,8 +401,8 @@ func TestHandsNoticeThePerson(t *testing.T) {
 		p.does(human.ProcedureStep{Do: "navigate", URL: url + "/"})
 		p.at("/")
 		p.js(p.tab, p.top(p.tab), "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))", nil)
-		if why := p.b.Interrupted(); why != "" {
-			t.Fatalf("Deskbell's own steps count as a person's: %s", why)
+		if why := p.b.Interrupted(); why != nil {
+			t.Fatalf("Deskbell's own steps count as a person's: %s", why.Text)
 		}
 	}
 	for want, by := range map[string]func(){
@@ -421,8 +421,8 @@ func TestHandsNoticeThePerson(t *testing.T) {
 		t.Run(want, func(*testing.T) {
 			ours()
 			by()
-			p.until("it is noticed", func() bool { return p.b.Interrupted() != "" })
-			if got := p.b.Interrupted(); got != want {
+			p.until("it is noticed", func() bool { return p.b.Interrupted() != nil })
+			if got := p.b.Interrupted(); got.Text != want {
 				t.Errorf("it says %q", got)
 			}
 		})
@@ -535,7 +535,7 @@ func TestHandsDoTheRest(t *testing.T) {
 	p.holds(human.ProcedureCheckpoint{Is: "download", Text: "sums*.csv"})
 	p.lacks(human.ProcedureCheckpoint{Is: "download", Text: "sums*.csv"}, p.b.Now(), "No such file has arrived")
 	p.lacks(human.ProcedureCheckpoint{Is: "download", Text: "*.pdf"}, since, "No such file has arrived")
-	if why := p.b.Interrupted(); why != "" {
+	if why := p.b.Interrupted(); why != nil {
 		t.Error(why)
 	}
 }

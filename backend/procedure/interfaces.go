@@ -91,7 +91,6 @@ type Deps struct {
 	Effects    Effects
 	Profile    func() string                                    // of the browser: kept or throwaway
 	Secret     func(name string) (string, error)                // its value in the key store; NotFound without
-	Stopped    func(human.RunOfProcedure)                       // is called when a run needs its operator; it does not block. nil: the operator is watching
 	Wait       func(ctx context.Context, d time.Duration) error // blocks for d, or until ctx ends, and returns its error then
 	Now        func() time.Time
 	Log        *slog.Logger

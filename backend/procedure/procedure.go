@@ -22,12 +22,16 @@ type Service struct {
 	runs   map[human.OperationID]*run // those that are not over
 	closed bool
 	within time.Duration // for checkpoints and effects, where a procedure says no time
-	work   sync.WaitGroup
+
+	stopped map[human.OperationID]StoppedRun
+	changed chan struct{} // closed when those are others
+
+	work sync.WaitGroup
 }
 
 // New makes a service. It runs nothing by itself.
 func New(d Deps) *Service {
-	return &Service{d: d, runs: map[human.OperationID]*run{}, within: within}
+	return &Service{d: d, runs: map[human.OperationID]*run{}, within: within, stopped: map[human.OperationID]StoppedRun{}, changed: make(chan struct{})}
 }
 
 // A Listed is a procedure in a list.

@@ -59,6 +59,13 @@ func (s *Service) Recover(ctx context.Context) error {
 		if err := s.d.Store.PutRun(ctx, r); err != nil {
 			return err
 		}
+		var p human.Procedure // without its words where it was deleted
+		if v, err := s.version(ctx, r.Procedure, r.Version); err == nil {
+			if p, err = Fill(v.Content, r.Parameters); err != nil {
+				p = v.Content
+			}
+		}
+		s.note(r, p)
 		s.d.Log.Warn("a run of a procedure broke off; its operator decides how it continues", "operation_id", r.Operation, "procedure", r.Procedure)
 	}
 	return nil
@@ -302,7 +309,11 @@ func (s *Service) again(ctx context.Context, by human.Actor, id human.OperationI
 	}
 	if o.Do == "end" {
 		r.State, r.EndedAt = human.GivenUp, new(s.d.Now().UTC())
-		return nil, r, s.d.Store.PutRun(ctx, r)
+		if err := s.d.Store.PutRun(ctx, r); err != nil {
+			return nil, r, err
+		}
+		s.note(r, human.Procedure{})
+		return nil, r, nil
 	}
 	if err := (&run{r: r}).allows(o); err != nil {
 		return nil, r, err
@@ -388,12 +399,12 @@ func (one *run) yield(ctx context.Context) error {
 	wants := one.pausal
 	one.mu.Unlock()
 	how := one.hands.Interrupted()
-	if !wants && how == "" {
+	if !wants && how == nil {
 		return ctx.Err()
 	}
 	why := human.Sayf("you paused it")
 	if !wants {
-		why = human.Sayf("%s", how)
+		why = *how
 	}
 	if err := one.change(ctx, func(r *human.RunOfProcedure) { r.State, r.Why = human.HeldUp, &why }); err != nil {
 		return err
@@ -411,6 +422,7 @@ func (one *run) change(ctx context.Context, how func(*human.RunOfProcedure)) err
 	one.mu.Lock()
 	one.r = r
 	one.mu.Unlock()
+	one.s.note(r, one.p)
 	return nil
 }
 
@@ -564,9 +576,6 @@ func (one *run) halt(ctx context.Context, stop human.RunStop) error {
 	})
 	if err != nil {
 		return err
-	}
-	if one.s.d.Stopped != nil {
-		one.s.d.Stopped(one.state())
 	}
 	return one.decide(ctx)
 }

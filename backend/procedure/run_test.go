@@ -37,7 +37,6 @@ type desk struct {
 	holds   func(c human.ProcedureCheckpoint) *record.Mismatch
 	effect  func() (int, error)
 	touched string
-	stops   int
 	sent    []string // effects that were looked at, and the secret they got
 	typed   []record.Secret
 }
@@ -72,7 +71,6 @@ func (d *desk) begin() {
 		Store: d.store.Procedures(), Queue: d.queue, Recorder: recorder{d}, Effects: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Profile: func() string { return "throwaway" },
 		Secret:  func(name string) (string, error) { return "value of " + name, nil },
-		Stopped: func(human.RunOfProcedure) { d.mu.Lock(); d.stops++; d.mu.Unlock() },
 		Wait: func(ctx context.Context, wait time.Duration) error {
 			select {
 			case <-time.After(min(wait, time.Millisecond)):
@@ -143,10 +141,13 @@ func (h hands) Holds(_ context.Context, c human.ProcedureCheckpoint, _ int64) (*
 func (h hands) Now() int64      { return 0 }
 func (h hands) Address() string { return "https://portal.example/orders" }
 func (h hands) Resume()         {}
-func (h hands) Interrupted() string {
+func (h hands) Interrupted() *human.Sentence {
 	h.d.mu.Lock()
 	defer h.d.mu.Unlock()
-	return h.d.touched
+	if h.d.touched == "" {
+		return nil
+	}
+	return &human.Sentence{Text: h.d.touched}
 }
 
 const order = `deskbell_procedure: 1
@@ -200,6 +201,25 @@ func (d *desk) orders(id human.OperationID, o procedure.RunOrder) {
 	d.Helper()
 	_, err := d.service.Order(d.Context(), ann, id, o)
 	must(d.T, err)
+}
+
+// ringsFor says whether a run that stopped rings its operator, and no one else.
+func (d *desk) ringsFor(id human.OperationID, r human.RunOfProcedure) {
+	d.Helper()
+	list, changed := d.service.Stopped(ann)
+	if len(list) != 1 || list[0].Operation != id || list[0].Stop.Found.Text != r.Stop.Found.Text || list[0].Stops != r.Stops || list[0].Title == "" {
+		d.Errorf("what rings: %+v", list)
+	}
+	select {
+	case <-changed:
+		d.Error("it has changed already")
+	default:
+	}
+	for _, other := range []human.Actor{mei, bot, {Role: human.Agent, Name: ann.Name}} {
+		if list, _ := d.service.Stopped(other); len(list) != 0 {
+			d.Errorf("it rings %+v: %+v", other, list)
+		}
+	}
 }
 
 func (d *desk) did() string {
@@ -312,6 +332,7 @@ func TestAStop(t *testing.T) {
 			if r.Stop == nil || r.Stop.Step != tt.stop || r.Stop.Unsure != tt.did || r.Stop.Found.Text != `button "Buy"` {
 				t.Fatalf("it stopped at %+v", r.Stop)
 			}
+			d.ringsFor(id, r)
 			if _, err := d.service.Order(t.Context(), mei, id, tt.order); human.KindOf(err) != human.Denied {
 				t.Errorf("another operator's order: %v", err)
 			}
@@ -326,8 +347,8 @@ func TestAStop(t *testing.T) {
 			d.set(func() { d.act = nil })
 			d.orders(id, tt.order)
 			r = d.until(id, human.Succeeded)
-			if d.set(func() {}); d.stops != 1 {
-				t.Errorf("the operator was called %d times", d.stops)
+			if list, _ := d.service.Stopped(ann); len(list) != 0 {
+				t.Errorf("it still rings: %+v", list)
 			}
 			if got := d.did(); got != tt.want {
 				t.Errorf("did %s, want %s", got, tt.want)

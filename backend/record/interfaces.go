@@ -157,8 +157,8 @@ type Hands interface {
 	Now() int64
 	// Address is what the page in front shows now.
 	Address() string
-	// Interrupted says that a person used the pages themselves since Resume, and how; "" when not. It never blocks.
-	Interrupted() string
+	// Interrupted says that a person used the pages themselves since Resume, and how; nil when not. It never blocks.
+	Interrupted() *human.Sentence
 	// Resume counts what a person does from now on.
 	Resume()
 }

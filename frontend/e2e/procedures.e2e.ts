@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from '@playwright/test';
 import { accessibleInBothThemes, choose, expect, fits, mod, resize, test } from './support/test';
+import { calls, emit, inWindow } from './support/window';
 
 const file = `deskbell_procedure: 1
 name: export_invoice
@@ -220,4 +221,34 @@ test('a card says what would be run, and starts it where the risk is low', async
   const started = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith(`/api/operations/${id}/procedure`));
   await card.getByRole('button', { name: /^Run/ }).click();
   await started;
+});
+
+test('a run that stopped rings: a notification says where and why, and its card opens it', async ({ page, server }) => {
+  await server.operator.call('PUT', '/api/settings', { 'notifications.after': 1 });
+  await server.operator.call('POST', '/api/procedures', { file });
+  const bot = await server.agent('invoice-bot');
+  const { operation_id: id } = await bot.call<{ operation_id: string }>('POST', '/api/procedures/export_invoice/runs', { parameters: { customer: 'Halde & Co', month: '2026-10' } });
+  // Without a screen the browser may not open; the run is under way all the same until Deskbell is killed.
+  await server.operator.call('POST', `/api/operations/${id}/procedure`).catch(() => undefined);
+  await server.stop('SIGKILL');
+  await server.again();
+  await inWindow(server, page);
+  const card = page.getByRole('article', { name: 'Export an invoice' });
+  for (const text of ['Stopped at step 1: Open the portal', 'Expected: ', 'Deskbell ended while it ran']) await expect(card).toContainText(text);
+  await accessibleInBothThemes(page);
+  const notice = { id: `stop:${id}`, title: 'Export an invoice: stopped at step 1', again: true, body: expect.stringContaining('Deskbell ended while it ran') as unknown };
+  await expect.poll(() => calls(page, 'Notify')).toEqual([['Notify', expect.objectContaining(notice)]]);
+
+  // Who clicks the notification is at the run, and its card does not come back.
+  await emit(page, 'mode', 'console', 1);
+  await emit(page, 'open', `stop:${id}`);
+  await resize(page, 1280, 800);
+  await expect(page.locator('.op')).toContainText('Deskbell ended while it ran');
+  await page.getByRole('button', { name: 'Inbox', exact: true }).click();
+  await expect(page.locator(`[data-id="${id}"]`)).toContainText('Stopped at step 1');
+  await accessibleInBothThemes(page);
+  await server.operator.call('POST', `/api/operations/${id}/procedure/orders`, { do: 'end' });
+  await expect.poll(() => calls(page, 'Dismiss')).toEqual([['Dismiss', `stop:${id}`]]);
+  expect(await calls(page, 'Notify')).toHaveLength(1);
+  await expect(page.locator(`[data-id="${id}"]`)).not.toContainText('Stopped');
 });

@@ -31,6 +31,13 @@ type Procedures interface {
 	Correction(ctx context.Context, by human.Actor, id human.OperationID) (procedure.ProcedureDraft, error)
 	Offers(ctx context.Context, by human.Actor, id human.OperationID) ([]procedure.Offer, error)
 	Take(ctx context.Context, by human.Actor, id human.OperationID, o procedure.OfferTaken) (human.RunOfProcedure, error)
+	Stopped(by human.Actor) (runs []procedure.StoppedRun, changed <-chan struct{})
+}
+
+// StoppedRuns tells an operator on a WebSocket which runs wait for them: at first, and whenever those are others. It has no seq.
+type StoppedRuns struct {
+	Type string                 `json:"type" enum:"stopped_runs"`
+	Runs []procedure.StoppedRun `json:"runs"`
 }
 
 type (
@@ -161,6 +168,10 @@ func (s *Server) procedures(c catalogue) {
 		})
 	add(c, route{http.MethodPost, run, "startProcedureRun", "Run the procedure that an operation asks for", operators, http.StatusCreated},
 		func(ctx context.Context, x *exchange, in *operationPath) (*answer[*human.RunOfProcedure], error) {
+			ctx, err := s.proveRun(ctx, x, in.ID)
+			if err != nil {
+				return nil, err
+			}
 			r, err := p.Run(ctx, x.by, in.ID)
 			return &answer[*human.RunOfProcedure]{http.StatusCreated, &r}, err
 		})

@@ -179,6 +179,14 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 		if k.deps.Callers != nil {
 			others.Go(func() { k.sendAttempts(ctx) })
 		}
+		if k.deps.Procedures != nil {
+			others.Go(func() {
+				k.sendStates(ctx, func() (any, <-chan struct{}) {
+					runs, changed := k.deps.Procedures.Stopped(k.x.by)
+					return StoppedRuns{"stopped_runs", runs}, changed
+				})
+			})
+		}
 		if k.deps.Data != nil {
 			others.Go(func() {
 				k.sendStates(ctx, func() (any, <-chan struct{}) {
@@ -328,7 +336,7 @@ func (s *Server) describeSocket(c catalogue) {
 	o := c.api.OpenAPI()
 	var messages []*huma.Schema
 	for _, t := range []reflect.Type{reflect.TypeFor[Hello](), reflect.TypeFor[Event](), reflect.TypeFor[Invocation](), reflect.TypeFor[PresenceChange](),
-		reflect.TypeFor[SessionNotice](), reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange](), reflect.TypeFor[AttemptChange](), reflect.TypeFor[DataChange](), reflect.TypeFor[TeamChange]()} {
+		reflect.TypeFor[SessionNotice](), reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange](), reflect.TypeFor[AttemptChange](), reflect.TypeFor[StoppedRuns](), reflect.TypeFor[DataChange](), reflect.TypeFor[TeamChange]()} {
 		messages = append(messages, o.Components.Schemas.Schema(t, true, ""))
 	}
 	o.Components.Schemas.Map()["SocketMessage"] = &huma.Schema{OneOf: messages, Description: "What arrives on the WebSocket, one JSON object per text message."}

@@ -146,6 +146,18 @@ func (s *Server) provePlan(ctx context.Context, x *exchange, session string, r p
 	return s.prove(ctx, x, act, r)
 }
 
+// proveRun is prove for the start of a run: what it does is as if it was approved.
+func (s *Server) proveRun(ctx context.Context, x *exchange, id human.OperationID) (context.Context, error) {
+	if s.deps.StepUp == nil {
+		return ctx, nil
+	}
+	op, err := s.deps.Queue.Get(ctx, x.by, id)
+	if err != nil || op.State.Terminal() || op.Kind != human.ProcedureRun {
+		return ctx, err // what is wrong, the service says
+	}
+	return s.prove(ctx, x, stepup.Act{Kind: stepup.Answer, Subject: string(op.ID), Says: "run", Shown: op.Digest, Risk: op.Risk}, id)
+}
+
 // proveOrder is prove for other tasks of a plan that runs.
 func (s *Server) proveOrder(ctx context.Context, x *exchange, session string, o human.Order) (context.Context, error) {
 	if s.deps.StepUp == nil || o.Kind != human.Change {

@@ -18,6 +18,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
+	"deskbell/backend/procedure"
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/receipt"
 	"deskbell/backend/queue/stepup"
@@ -226,6 +227,40 @@ func TestProofOfPermissionsAndPlans(t *testing.T) {
 	f.needed("POST", to, f.browser, `{"action":"modify","modified_tasks":[{"description":"more","tool_name":"bash","args":{"command":"rm -rf /etc"}}]}`, nil)
 	if r := f.post(to, f.browser, f.responds("confirm", st.OperationID)); r.status != http.StatusOK {
 		t.Errorf("a plan of low risk: %d %s", r.status, r.body)
+	}
+}
+
+// TestProofOfRuns: a run that pays or deletes is started as an approval of its risk is given, and by no agent.
+func TestProofOfRuns(t *testing.T) {
+	f := openStepUp(t)
+	f.withPIN()
+	for does, needs := range map[string]bool{"reads": false, "sends": true, "pays": true, "deletes": true} {
+		t.Run(does, func(t *testing.T) {
+			file := "deskbell_procedure: 1\nname: do_" + does + "\ntitle: Do it\nwhere: browser\npolicy: permissive\ndoes: [" + does + "]\nsteps:\n  - {id: s1, do: navigate, title: Open it, url: \"https://portal.example/\", then: [{is: title, text: Portal}]}\n"
+			if r := f.post("/api/procedures", f.op, `{"file":`+quoted(file)+`}`); r.status != http.StatusCreated {
+				t.Fatalf("%d %s", r.status, r.body)
+			}
+			var asked procedure.Asked
+			f.post("/api/procedures/do_"+does+"/runs", f.key, `{}`).into(&asked)
+			path := "/api/operations/" + string(asked.Operation) + "/procedure"
+			if r := f.post(path, f.key, ""); r.status != http.StatusForbidden {
+				t.Errorf("an agent starts it: %d %s", r.status, r.body)
+			}
+			if !needs {
+				f.post(path, f.browser, "").problem(http.StatusServiceUnavailable, "records nothing")
+				return
+			}
+			n := f.needed("POST", path, f.browser, "", nil) // above low, by a code
+			if n.Says != "run" || n.Subject != string(asked.Operation) {
+				t.Errorf("%+v", n)
+			}
+			if r := f.send("POST", path, f.key, "", withProof(n.Challenge)); r.status != http.StatusForbidden {
+				t.Errorf("an agent starts it with a challenge: %d %s", r.status, r.body)
+			}
+			if r := f.send("POST", path, f.browser, "", withProof(n.Challenge)); r.status != http.StatusForbidden {
+				t.Errorf("started with a challenge that was not met: %d %s", r.status, r.body)
+			}
+		})
 	}
 }
 

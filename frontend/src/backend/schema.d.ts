@@ -8720,7 +8720,7 @@ export interface components {
             until: string | null;
         };
         /** @description What arrives on the WebSocket, one JSON object per text message. */
-        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"] | components["schemas"]["DataChange"] | components["schemas"]["TeamChange"];
+        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"] | components["schemas"]["StoppedRuns"] | components["schemas"]["DataChange"] | components["schemas"]["TeamChange"];
         SourceState: {
             /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, waiting, declined, unsupported, no_browser. */
             code?: string;
@@ -8879,6 +8879,28 @@ export interface components {
             step: number;
             /** @enum {string} */
             verdict?: "done" | "skipped" | "failed";
+        };
+        StoppedRun: {
+            /**
+             * Format: int64
+             * @description Of the step, from 1; absent: an effect is missing.
+             */
+            number?: number;
+            operation_id: string;
+            procedure: string;
+            stop: components["schemas"]["RunStop"];
+            /**
+             * Format: int64
+             * @description How often the run has stopped so far: it tells a stop from the next one.
+             */
+            stops: number;
+            /** @description Of the step or the effect, with the values of this run. */
+            title: string;
+        };
+        StoppedRuns: {
+            runs: components["schemas"]["StoppedRun"][];
+            /** @enum {string} */
+            type: "stopped_runs";
         };
         Submission: {
             /**

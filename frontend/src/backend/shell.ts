@@ -15,7 +15,7 @@ export interface Notice {
   body: string;
   kind: string;
   risk: string;
-  /** It was shown before, and nobody has seen it: it is shown as a new one, louder. */
+  /** It was shown before, and nobody has seen it, or a run has stopped: it is shown as a new one, louder. */
   again?: boolean;
 }
 

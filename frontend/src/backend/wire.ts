@@ -160,6 +160,7 @@ export type Attempt = Schemas['Attempt'];
 export type Try = Attempt['tries'][number];
 export type Ancestor = Try['line'][number];
 export type Live = Schemas['SocketMessage'];
+export type StoppedRun = Schemas['StoppedRun'];
 
 // The gatekeeper itself.
 export type Policy = GateState['policy'];

@@ -6,8 +6,8 @@ import { keepOverReload, type Session } from '../backend/session';
 import { LiveChannel } from '../backend/socket';
 import { backoff } from '../lib/backoff';
 import { isEmpty } from '../lib/answer';
-import { rings } from '../lib/life';
-import type { DataState, Operation, DeskState } from '../lib/wire';
+import { ended, rings } from '../lib/life';
+import type { DataState, Operation, DeskState, StoppedRun } from '../lib/wire';
 import { Answering } from './answering.svelte';
 import { Attempts } from './attempts.svelte';
 import { Commands } from './commands.svelte';
@@ -60,6 +60,8 @@ export class AppState {
   expired = $state(false);
   /** How the data stands; undefined until the server says it. */
   data = $state.raw<DataState>();
+  /** The runs of procedures that wait for this operator, as the server said last. */
+  #stops = $state.raw<readonly StoppedRun[]>([]);
   /** How this desk stands with its team; undefined until the server says it. */
   team = $state.raw<DeskState>();
   /** The operator, where this desk is in a team; else ''. */
@@ -70,6 +72,11 @@ export class AppState {
   #broken: ReturnType<typeof setTimeout> | undefined;
 
   readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, this.operations.moment, this.member)));
+  /** The runs of procedures that have stopped and wait for this operator. */
+  readonly stopped = $derived.by<StoppedRun[]>(() => this.#stops.filter(({ operation_id }) => {
+    const op = this.operations.all.get(operation_id);
+    return !!op && !ended(op);
+  }));
   readonly open = $derived.by<Operation | undefined>(() => (this.route.page === 'recordings' ? undefined : this.operations.all.get(this.route.id)));
 
   constructor(readonly session: Session) {
@@ -104,6 +111,7 @@ export class AppState {
         this.recorder.hear(message);
         this.attempts.hear(message);
         this.signIns.hear(message);
+        if (message.type === 'stopped_runs') this.#stops = message.runs ?? [];
         if (message.type === 'data') this.data = message.data;
         if (message.type === 'team') {
           this.team = message.team;
@@ -135,6 +143,11 @@ export class AppState {
     if (!this.may('GET /api/settings')) return true;
     const all = await this.api.settings().catch(() => undefined);
     return all?.settings.find((setting) => setting.key === key)?.value !== false;
+  }
+
+  /** What the run of an operation has stopped at. */
+  stopOf(id: string): StoppedRun | undefined {
+    return this.stopped.find(({ operation_id }) => operation_id === id);
   }
 
   /** Starts the clock, the live channel and the address. Returns the stop. */

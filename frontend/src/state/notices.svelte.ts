@@ -3,12 +3,13 @@ import { dueAgain } from '../lib/escalate';
 import { byUrgency } from '../lib/groups';
 import { interruption } from '../lib/interrupt';
 import { looked, rings, stands, waitsSince } from '../lib/life';
-import type { Attempt, Operation } from '../lib/wire';
+import type { Attempt, Operation, StoppedRun } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import type { AppState } from './app.svelte';
 import { layout } from './layout.svelte';
 import { ticker } from './ticker.svelte';
 import { kindWord, nameOf } from '../kinds/words';
+import { sentence } from './sentences.svelte';
 import { appWindow } from './window.svelte';
 import { riskSentence, spokenSpan } from './wording';
 
@@ -21,6 +22,20 @@ interface Wish {
   /** How long a request may be unseen until it is shown again, in milliseconds, and how often; 0: it is not. */
   every: number;
   times: number;
+}
+
+/** Before the id of an operation whose run stopped: its notification is none of the request. */
+const stopPrefix = 'stop:';
+/** The operation or the page that a notification is of. */
+export const noticeOf = (id: string): string => (id.startsWith(stopPrefix) ? id.slice(stopPrefix.length) : id);
+
+/** A stop of a run: how often it has stopped, since when that is known here, what the settings said then, whether it rang, and whether its notification is up. */
+interface Stop {
+  stops: number;
+  at: number;
+  wish: Promise<Wish>;
+  known: boolean;
+  up: boolean;
 }
 
 /** How long what the settings say of showing again is taken for granted, in milliseconds. */
@@ -38,6 +53,8 @@ export class Notices {
   readonly #first = new Map<string, { at: number; wish: Promise<Wish> }>();
 
   readonly #alerted = new Set<string>();
+  /** Of runs that have stopped: the stop that rings. */
+  readonly #stops = new Map<string, Stop>();
   /** How often requests that nobody has seen were shown again, since they wait. */
   readonly #again = new Map<string, number>();
   #repeats: { at: number; wish: Promise<Wish> } | undefined;
@@ -58,6 +75,7 @@ export class Notices {
         if (ids === this.#up) void shell.dismiss(id);
       }
     }
+    this.#ringStops();
     void this.#repeat();
     for (const { operation_id: id } of this.app.ringing) {
       if (!this.#up.has(id) && !this.#notNeeded.has(id) && appWindow.shows(this.app.operations.all.get(id)?.risk)) void this.#consider(id);
@@ -86,6 +104,42 @@ export class Notices {
     }
     const [first, ...others] = due.sort(byUrgency);
     if (first && !looked(this.app.operations.all.get(first.operation_id) ?? first, now)) await this.#notify(first, others.length);
+  }
+
+  /** A run that stops rings once for each stop, until it continues. */
+  #ringStops(): void {
+    for (const [id, one] of [...this.#stops]) {
+      if (this.app.stopOf(id)?.stops === one.stops) continue;
+      this.#stops.delete(id);
+      if (one.up) void shell.dismiss(stopPrefix + id);
+    }
+    for (const run of this.app.stopped) {
+      const op = this.app.operations.all.get(run.operation_id);
+      if (!op || !appWindow.shows(op.risk)) continue;
+      let one = this.#stops.get(run.operation_id);
+      if (!one) this.#stops.set(run.operation_id, (one = { stops: run.stops, at: Date.now(), wish: this.#wish(), known: false, up: false }));
+      if (!one.known) void this.#ringStop(run, op, one);
+    }
+  }
+
+  async #ringStop(run: StoppedRun, op: Operation, one: Stop): Promise<void> {
+    const inFront = this.#inFront;
+    const { enabled, after } = await one.wish;
+    if (one.known || this.app.stopOf(run.operation_id)?.stops !== run.stops) return;
+    const waited = (Date.now() - Math.max(one.at, this.app.deliveries.touched)) / 1000;
+    const verdict = interruption({ inFront, card: appWindow.mode !== 'console' && (layout.visible || waited < appearing), seen: false, waited, after, another: this.#up.size > 0 });
+    if (verdict === 'later') return;
+    one.known = true;
+    if (verdict === 'known' || !enabled) return;
+    one.up = true;
+    const what = nameOf(op, 80);
+    appWindow.moved += 1;
+    await shell.notify({
+      id: stopPrefix + run.operation_id, kind: op.action_type, risk: op.risk ?? '', again: true,
+      title: run.number ? m.notice_stopped({ what, n: run.number }) : m.notice_stopped_effect({ what }),
+      body: [run.title, run.stop.unsure ? m.proc_unsure() : '', m.proc_expected() + m.colon() + sentence(run.stop.expected), m.proc_found() + m.colon() + sentence(run.stop.found)].filter(Boolean).join('\n'),
+    });
+    appWindow.moved += 1;
   }
 
   /** An alert is shown once, whatever the window shows: it is rare, and about the window itself. */

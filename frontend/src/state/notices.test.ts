@@ -1,13 +1,19 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Notice } from '../backend/shell';
 import { sampleOperation } from '../lib/sample.testing';
-import type { Operation } from '../lib/wire';
+import type { Operation, StoppedRun } from '../lib/wire';
 import type { AppState } from './app.svelte';
 
 const shown: Notice[] = [];
+const dismissed: string[] = [];
+let stops: StoppedRun[] = [];
 vi.mock('../backend/shell', () => ({
   shell: {
-    desktop: true, dismiss: () => Promise.resolve(),
+    desktop: true,
+    dismiss: (id: string) => {
+      dismissed.push(id);
+      return Promise.resolve();
+    },
     notify: (notice: Notice) => {
       shown.push(notice);
       return Promise.resolve(true);
@@ -34,7 +40,11 @@ function desk(ops: Operation[], settings: Record<string, unknown> = {}): { at: (
   const all = new Map(ops.map((op) => [op.operation_id, op]));
   const values = { 'notifications.enabled': true, 'notifications.after': 3600, 'notifications.repeat_minutes': 2, 'notifications.repeat_times': 2, ...settings };
   const app = {
-    attempts: { open: [] }, operations: { all }, route: { page: 'inbox' }, deliveries: { touched: 0, shown: () => undefined },
+    attempts: { open: [] }, operations: { all },
+    get stopped() {
+      return stops;
+    },
+    stopOf: (id: string) => stops.find(({ operation_id }) => operation_id === id), route: { page: 'inbox' }, deliveries: { touched: 0, shown: () => undefined },
     get ringing() {
       return [...all.values()];
     },
@@ -62,7 +72,11 @@ beforeEach(() => {
   appWindow.quiet = { on: false, critical: true };
   layout.visible = true;
 });
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  stops = [];
+  dismissed.length = 0;
+});
 
 test('what nobody has seen is shown again, as often as the settings say', async () => {
   const { at } = desk([op('op_a')]);
@@ -121,4 +135,33 @@ test('nothing is shown again where the settings say so, nor beside the inbox in 
   expect(await at(2)).toEqual([]);
   layout.focused = false;
   expect(await at(3)).toEqual(['op_a']);
+});
+
+test('a run that stops rings once for each stop, with where and why, until it continues', async () => {
+  const run = op('op_run', { state: 'claimed', description: 'Export an invoice' });
+  const stop = (n: number): StoppedRun => ({ operation_id: 'op_run', procedure: 'export_invoice', number: 3, title: 'Search for Nordwind', stops: n, stop: { step: 's3', expected: { text: 'button "Search" is on the page.' }, found: { text: 'It is not there.' } } }) as StoppedRun;
+  const { at } = desk([run], { 'notifications.repeat_times': 0 });
+  appWindow.mode = 'recorder';
+  layout.visible = false;
+  await at(0);
+  expect(shown).toEqual([]);
+  stops = [stop(1)];
+  await at(1);
+  expect(shown).toEqual([]); // its card may appear yet
+  await at(1.1);
+  expect(shown).toEqual([expect.objectContaining({ id: 'stop:op_run', again: true, title: expect.stringContaining('stopped at step 3') as string, body: expect.stringMatching(/Search for Nordwind[^]*"Search" is on the page[^]*not there/) as string })]);
+  await at(2);
+  expect(shown).toEqual([]);
+  stops = [];
+  await at(3);
+  expect(dismissed).toEqual(['stop:op_run']);
+  appWindow.quiet = { on: true, critical: true };
+  stops = [stop(2)];
+  await at(4);
+  await at(5);
+  expect(shown).toEqual([]);
+  appWindow.quiet = { on: false, critical: true };
+  await at(6);
+  await at(7);
+  expect(shown).toEqual([expect.objectContaining({ id: 'stop:op_run' })]);
 });

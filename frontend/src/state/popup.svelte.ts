@@ -32,12 +32,20 @@ export class PopupStack {
   }
 
   hide(id: string): void {
-    this.#hidden.add(id);
+    this.#hidden.add(this.#key(id));
+  }
+
+  /** What is hidden: a run that stops again comes back. */
+  #key(id: string): string {
+    const stops = this.app.stopOf(id)?.stops;
+    return stops ? `${id} ${stops}` : id;
   }
 
   #wants(op: Operation): boolean {
     const now = ticker.now;
     const id = op.operation_id;
+    // Its operator is needed, though it is recorded.
+    if (this.app.stopOf(id) && !this.#hidden.has(this.#key(id))) return this.shows(op.risk);
     // Who records it works on it: the recorder's own strip says so.
     if (this.app.recorder.on(id)) return false;
     if (this.#hidden.has(id) && !rings(op, now, this.app.member)) return false;

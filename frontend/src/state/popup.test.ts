@@ -17,22 +17,32 @@ const answered = (id: string, by: string, more: Partial<Operation> = {}): Operat
   op(id, { state: 'completed', result: { decision: 'approve', by: { role: 'operator', name: by }, at: ago(1), digest: '' }, ...more });
 
 /** The ids of the cards, top first, where all of them were on screen before unless fresh. */
-function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[]; fresh?: boolean; recorded?: string } = {}): string[] {
+function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[]; fresh?: boolean; recorded?: string; stopped?: { operation_id: string; stops: number }[]; hidden?: string } = {}): string[] {
   const app = {
     operator: 'mei', member: 'mei',
     operations: { all: new Map(ops.map((one) => [one.operation_id, one])) },
     answering: { outcomes: new Map((o.sent ?? []).map((id) => [id, { kind: 'sent' }])) },
+    stopOf: (id: string) => o.stopped?.find(({ operation_id }) => operation_id === id),
     recorder: { on: (id: string) => (id === o.recorded ? {} : null) },
     hasDraft: (one: Operation) => o.drafts?.includes(one.operation_id) ?? false,
   };
   const stack = new PopupStack(app as unknown as AppState);
   if (!o.fresh) ops.forEach((one) => stack.show(one.operation_id));
+  if (o.hidden) stack.hide(o.hidden);
   return stack.cards.map((one) => one.operation_id);
 }
 
 describe('the stack of cards', () => {
   it('has the most urgent on top, and what is overdue below', () => {
     expect(cards([op('low', { priority: 2 }), op('late', { priority: 9, overdue: true }), op('high', { priority: 8 })])).toEqual(['high', 'low', 'late']);
+  });
+
+  it('has a run that has stopped, though it is recorded, until it was opened', () => {
+    const run = [op('run', { state: 'claimed', claimed_by: 'mei' })];
+    const stopped = [{ operation_id: 'run', stops: 1 }];
+    expect(cards(run, { fresh: true, recorded: 'run' })).toEqual([]);
+    expect(cards(run, { fresh: true, recorded: 'run', stopped })).toEqual(['run']);
+    expect(cards(run, { fresh: true, recorded: 'run', stopped, hidden: 'run' })).toEqual([]);
   });
 
   it('has in a team what is for whoever looks, and what was handed over to them', () => {

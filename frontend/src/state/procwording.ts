@@ -20,6 +20,10 @@ const outputTypes = { text: m.proc_type_text, table: m.proc_type_table, list: m.
 export const typeWord = (type: ProcedureParameter['type']): string => types[type]();
 export const outputWord = (type: keyof typeof outputTypes): string => outputTypes[type]();
 
+const foundBys = { aria: m.proc_by_role, 'role and name': m.proc_by_role, 'test id': m.proc_by_test_id, id: m.proc_by_id, attribute: m.proc_by_attribute, text: m.proc_by_text, path: m.proc_by_path } as const;
+/** What an element was found by, in words. */
+export const foundByWords = (by = ''): string => (Object.hasOwn(foundBys, by) ? foundBys[by as keyof typeof foundBys]() : by);
+
 /** What an element is, in words. */
 export const targetWords = (target: ProcedureTarget | undefined): string =>
   target?.name ? (target.role ? m.proc_target({ role: target.role, name: target.name }) : m.proc_target_name({ name: target.name })) : (target?.role ?? target?.tag ?? target?.selectors?.[0]?.at(-1) ?? '');

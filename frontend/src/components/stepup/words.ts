@@ -7,7 +7,7 @@ export const acts: Readonly<Record<string, () => string>> = {
   confirm: m.proof_act_confirm, modify: m.proof_act_confirm, delete: m.proof_act_delete, key: m.agents_add,
   policy: m.proof_act_policy, settings: m.proof_act_policy, pin: m.proof_act_means, no_pin: m.proof_act_means, system: m.proof_act_means,
   passkey: m.proof_act_means, no_passkey: m.proof_act_means, notices: m.stepup_seen, receipt_key: m.rkey_new_verb, phone: m.proof_continue, pair: m.proof_continue,
-  team_invite: m.proof_act_team_invite, team_remove: m.proof_act_team_remove,
+  run: m.proc_run, team_invite: m.proof_act_team_invite, team_remove: m.proof_act_team_remove,
 };
 
 /** What a means is called; the system's check has the name that it has on that system. */
