@@ -111,6 +111,11 @@ func leaving(list []human.Action, edits human.Edits, lang string) []human.Action
 		if gone[a.CausedBy] {
 			a.CausedBy = ""
 		}
+		if e := a.Element; e != nil && len(e.Ancestry) > 0 && e.Ancestry[0].Role == "row" { // its cells are for teaching alone
+			bare := *e
+			bare.Ancestry = nil
+			a.Element = &bare
+		}
 		if c := a.Command; c != nil && !edits.ShareText && c.Output != "" {
 			bare := *c
 			bare.Output = lastWords(c)
