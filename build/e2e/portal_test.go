@@ -562,7 +562,7 @@ func TestPortal(t *testing.T) {
 						}
 						got.group, got.lie = one.group, one.group == "lies"
 						t.Logf("%s: %s (stopped at %q) %s", got.verdict, one.change, got.stopped, got.why)
-						if bad := []portal.Verdict{portal.SilentWrong, portal.Guessed, portal.StoppedHarmed, notTaught}; slices.Contains(bad, got.verdict) && os.Getenv("PORTAL_REPORT") == "" {
+						if bad := []portal.Verdict{portal.SilentWrong, portal.Guessed, portal.StoppedHarmed}; slices.Contains(bad, got.verdict) && os.Getenv("PORTAL_REPORT") == "" {
 							t.Errorf("%s with %s: %s: %s", name, one.change, got.verdict, got.why)
 						}
 						mu.Lock()
