@@ -255,6 +255,12 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	p.fails(human.ProcedureStep{Do: "click", Target: bert}, `There is button "Delete" beside "Carl" instead`)
 	p.is("log.textContent", "")
 
+	// A row may be meant by any cell of it.
+	set(`<table><tr><td>RE-1<td>Anna<td><button data-n=1>Open</button><tr><td>RE-2<td>Bert<td><button data-n=2>Open</button></table>`)
+	p.does(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open", Beside: "Bert"}})
+	p.is("log.textContent", "2 ")
+	p.fails(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open", Beside: "Ber"}}, "instead")
+
 	// A path that now leads to another element is not followed.
 	set(`<button data-n=6>Edit</button>`)
 	path := &human.ProcedureTarget{Role: "button", Name: "Edit", Selectors: [][]string{{"#all > button:nth-child(1)"}}}

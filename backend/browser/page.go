@@ -224,6 +224,9 @@ func boundedElement(e *human.Element) *human.Element {
 	if e.Named != "" {
 		out.Named = "otherwise"
 	}
+	if len(e.Ancestry) == 1 && e.Ancestry[0].Role == "row" { // its cells
+		out.Ancestry = []human.Element{{Role: "row", Name: cut(e.Ancestry[0].Name, 4*maxName)}}
+	}
 	for _, s := range e.States[:min(len(e.States), 10)] {
 		if slices.Contains([]string{"focused", "checked", "selected", "expanded", "disabled", "editable", "multiline"}, s) {
 			out.States = append(out.States, s)

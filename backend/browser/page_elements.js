@@ -659,6 +659,12 @@
     return '';
   }
 
+  /** The texts of the other cells of the row that an element is in: what it is chosen by may be any of them. */
+  function cells(e) {
+    const row = parent(e) && closest.call(parent(e), 'tr,[role=row]');
+    return row ? children(row, 20).filter((c) => !contains.call(c, e)).map((c) => brief(c, short)).filter(Boolean) : [];
+  }
+
   const roleNames = { image: 'img', DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas', none: 'generic' };
 
   /** What people know an element by: its role, its name and, where they are asked for, the texts beside it, with secrets hidden. */
@@ -702,6 +708,8 @@
     if (known) out.named = 'otherwise';
     const next = said && all.some((list) => /^(?:aria|text)\//.test(list.at(-1))) ? '' : secrets.mask(near());
     if (next && next !== said) out.beside = next;
+    const row = worded ? cells(e).map((text) => secrets.mask(text)) : [];
+    if (row.length) out.ancestry = [{ role: 'row', name: row.join(' | ') }];
     const state = states(e);
     if (state.length) out.states = state;
     if (secrets.why(e)) out.secret = true;
@@ -778,5 +786,5 @@
     return answering || first;
   }
 
-  return { identify, selectorOfShown, beside, clean, testIds, describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, children, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { identify, cells, selectorOfShown, beside, clean, testIds, describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, children, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

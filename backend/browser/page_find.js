@@ -5,7 +5,7 @@
 
   const { secrets, names, elements, fields, take, intend } = script;
   const { attr, tagOf, typeOf, has, above, shadowOf, textOf, rootOf, isEditable, labelsOf, roleOf, selectorOf, getter } = names;
-  const { find, contains, identify, beside, clean, testIds } = elements;
+  const { find, contains, identify, beside, cells, clean, testIds } = elements;
   const visible = Element.prototype.checkVisibility;
   const rectOf = Element.prototype.getBoundingClientRect;
   const matches = Element.prototype.matches;
@@ -97,14 +97,14 @@
   // Agreement. An element agrees with a target if the recorder would describe it so.
 
   /**
-   * What stands beside it has to be the same where the target has it: it says which of several rows is meant, also when only one of them
-   * is left and describe would not say it any more. Of what something is dropped on, it is the heading of its part of the page.
+   * What stands beside it has to be the same where the target has it, or be a cell of its row: it says which of several rows is meant, also
+   * when only one of them is left and describe would not say it any more. Of what something is dropped on, it is the heading of its part of the page.
    */
   function agrees(e, target) {
     const is = known(e);
     if ((target.role && is.role !== target.role) || (target.name && is.name !== clean(target.name))) return false;
     const wanted = target.beside && clean(target.beside);
-    return !wanted || secrets.mask(is.near()) === wanted || secrets.mask(beside(e, true)) === wanted;
+    return !wanted || secrets.mask(is.near()) === wanted || secrets.mask(beside(e, true)) === wanted || cells(e).some((text) => secrets.mask(text) === wanted);
   }
 
   /** All elements that may have the target's role. */

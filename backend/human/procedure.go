@@ -98,6 +98,7 @@ type ProcedureTarget struct {
 	Named     string     `json:"named,omitempty" enum:"otherwise" doc:"The name is no accessible name: it is its text, placeholder, icon, human-made id or the like."`
 	Beside    string     `json:"beside,omitempty" doc:"What stands beside it: the text before it, the header of its row or column, the heading of its part of the page."`
 	Tag       string     `json:"tag,omitempty" doc:"Its HTML tag, and of an input its type: input/email."`
+	Row       []string   `json:"-"` // the other cells of its row when it was recorded
 	Selectors [][]string `json:"selectors,omitempty" doc:"As @puppeteer/replay writes them; each a list descending through shadow roots."`
 }
 

@@ -35,6 +35,19 @@ func TestAlignedRecordingsAreTheWorkThatWasMeant(t *testing.T) {
 	}
 }
 
+// Which row was meant is what was typed before, whatever cell of it that is, and also where it was the only one left.
+func TestARowThatWasMeantByAnotherCell(t *testing.T) {
+	show := func(customer, number, beside string) human.Procedure {
+		field := &human.ProcedureTarget{Role: "textbox", Name: "Customer"}
+		open := &human.ProcedureTarget{Role: "link", Name: "Open", Beside: beside, Row: []string{number, customer, "open"}}
+		return human.Procedure{Steps: []human.ProcedureStep{{ID: "s1", Do: "change", Text: customer, Target: field}, {ID: "s2", Do: "click", Target: open}}}
+	}
+	p, _ := Align([]human.Procedure{show("Anna & Co", "RE-1", "RE-1"), show("Bert", "RE-7", "")})
+	if len(p.Parameters) != 1 || p.Steps[1].Target.Beside != "{customer}" {
+		t.Errorf("parameters %+v, beside %q", p.Parameters, p.Steps[1].Target.Beside)
+	}
+}
+
 // try says what is wrong with the procedure of n recordings of a work; "" for nothing.
 func try(seed uint64, n int) string {
 	w := generate(rand.New(rand.NewPCG(seed, 21)))

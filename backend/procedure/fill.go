@@ -179,6 +179,14 @@ func Fill(p human.Procedure, values map[string]string) (human.Procedure, error) 
 		}
 	}
 	var failed error
+	for _, o := range p.Outputs {
+		if !known[o.Name] && values == nil {
+			values = map[string]string{}
+		}
+		if !known[o.Name] {
+			values[o.Name] = toCome(o.Name)
+		}
+	}
 	p = procedureTexts(p, func(of textKind, text string) string {
 		filled, err := fillText(of, text, values)
 		if failed == nil {
@@ -188,6 +196,21 @@ func Fill(p human.Procedure, values map[string]string) (human.Procedure, error) 
 	})
 	p.Parameters = nil
 	return p, failed
+}
+
+// toCome stands for an output in the effects of a procedure that is run: it is known when its steps are done.
+func toCome(output string) string { return "\x00" + output + "\x00" }
+
+// given is an effect with the outputs of the run in their places.
+func given(e human.ProcedureEffect, outputs map[string]string) human.ProcedureEffect {
+	return effectTexts(e, func(of textKind, text string) string {
+		for name, value := range outputs {
+			if of == plainText {
+				text = strings.ReplaceAll(text, toCome(name), value)
+			}
+		}
+		return text
+	})
 }
 
 // fillText is a text with values.

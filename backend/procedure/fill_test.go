@@ -68,6 +68,40 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// What a run read stands in its effects, and nowhere else.
+func TestOutputsInEffects(t *testing.T) {
+	p := human.Procedure{
+		Outputs: []human.ProcedureOutput{{Name: "number", Type: "text"}}, Steps: []human.ProcedureStep{{ID: "s1", Do: "pick", Output: "number", Target: &human.ProcedureTarget{Name: "x"}}},
+		Effects: []human.ProcedureEffect{{Is: "sql", Path: "/db", Query: "SELECT ?", Values: []string{"no {number}"}}},
+	}
+	errors := func() (n int) {
+		for _, f := range Lint(p) {
+			if f.Level == LintError {
+				n++
+			}
+		}
+		return n
+	}
+	if n := errors(); n > 0 {
+		t.Errorf("it has %d errors: %+v", n, Lint(p))
+	}
+	filled, err := Fill(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := filled.Effects[0]
+	if got := given(e, map[string]string{"number": "{7}"}).Values[0]; got != "no {7}" {
+		t.Errorf("the value is %q", got)
+	}
+	if got := given(e, nil).Values[0]; got == "no " || got == "no {number}" {
+		t.Errorf("an output that is missing is %q", got)
+	}
+	p.Steps[0].Target.Name = "{number}"
+	if errors() != 1 {
+		t.Errorf("a step with an output as a parameter: %+v", Lint(p))
+	}
+}
+
 func TestFillSaysWhatIsWrong(t *testing.T) {
 	of := func(q human.ProcedureParameter) human.Procedure {
 		q.Name = "v"

@@ -35,6 +35,12 @@ type linter struct {
 	p     human.Procedure
 	found []LintFinding
 	used  map[string]bool // parameters and outputs
+	after bool            // in texts that are looked at after the steps, and may hold outputs
+}
+
+// gives says whether a text that is picked has a name.
+func (l *linter) gives(name string) bool {
+	return slices.ContainsFunc(l.p.Outputs, func(o human.ProcedureOutput) bool { return o.Name == name && o.Type == "text" })
 }
 
 func (l *linter) say(rule, level, step string, said human.Sentence) {
@@ -106,7 +112,7 @@ func (l *linter) text(step, text string) {
 	}
 	for _, name := range Placeholders(text) {
 		l.used[name] = true
-		if !slices.ContainsFunc(l.p.Parameters, func(q human.ProcedureParameter) bool { return q.Name == name }) {
+		if !slices.ContainsFunc(l.p.Parameters, func(q human.ProcedureParameter) bool { return q.Name == name }) && !(l.after && l.gives(name)) {
 			l.say("unknown_parameter", LintError, step, human.Sayf("there is no parameter %s: declare it, or write the brace twice where it is meant as one", name))
 		}
 	}
@@ -229,8 +235,10 @@ func foundBy(t *human.ProcedureTarget) string {
 
 func (l *linter) effect(e human.ProcedureEffect) {
 	parameters := false
-	effectTexts(e, func(_ textKind, text string) string {
+	effectTexts(e, func(of textKind, text string) string {
+		l.after = of == plainText
 		l.text("", text)
+		l.after = false
 		parameters = parameters || len(Placeholders(text)) > 0
 		return text
 	})

@@ -243,7 +243,7 @@ func (m *merger) findNamesIn(c column) {
 		beside := each(c, func(s *shown) string { return of(s).Beside })
 		if _, ok := m.values.explain(who, names); !ok && !fills(c.first().ProcedureStep) {
 			m.nameParameter(c, names, cmp.Or(t.Beside, t.Role))
-		} else if _, ok := m.values.explain(who, beside); !ok && !differ(names) {
+		} else if _, ok := m.values.explain(who, beside); !ok && !differ(names) && m.row(who, targets(c, of)) == "" {
 			m.nameParameter(c, beside, "row")
 		}
 	}
@@ -497,6 +497,9 @@ func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.Procedur
 	if t.Name = name; !named {
 		t.Name = ""
 	}
+	if row := m.row(who, all); row != "" {
+		t.Beside = row
+	}
 	t.Selectors = nil
 	for _, s := range all[0].Selectors {
 		if merged := m.selectors(who, s, all); merged != nil && (len(Placeholders(name)) == 0 || !isPath(s)) {
@@ -507,6 +510,28 @@ func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.Procedur
 		return nil
 	}
 	return &t
+}
+
+// row is the value by which the row was chosen that an element is in: a text that was typed or chosen, and is all of one of its cells; ""
+// where there is none.
+func (m *merger) row(who []int, all []*human.ProcedureTarget) string {
+	for _, cell := range all[0].Row {
+		for _, v := range m.values {
+			if v.apart || v.Type != "text" && v.Type != "choice" || v.held[who[0]] != cell {
+				continue
+			}
+			held := []string{}
+			for k, i := range who {
+				if v.has[i] && v.held[i] != "" && slices.Contains(all[k].Row, v.held[i]) {
+					held = append(held, v.held[i])
+				}
+			}
+			if len(held) == len(who) && differ(held) {
+				return "{" + v.Name + "}"
+			}
+		}
+	}
+	return ""
 }
 
 // selectors is a selector of the first recording as all have it; nil where one has not.

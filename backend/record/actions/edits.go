@@ -86,6 +86,11 @@ func nameless(e *human.Element) *human.Element {
 func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Action {
 	out := leaving(list, edits, lang)
 	for i := range out {
+		if e := out[i].Element; e != nil && len(e.Ancestry) > 0 && e.Ancestry[0].Role == "row" { // its cells are for teaching alone
+			bare := *e
+			bare.Ancestry = nil
+			out[i].Element = &bare
+		}
 		bareAnswers(&out[i]) // where pages send things is more of them than the actions show, as the requests themselves are
 	}
 	return out

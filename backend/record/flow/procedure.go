@@ -81,6 +81,9 @@ func target(e *human.Element) *human.ProcedureTarget {
 	if !strings.Contains(e.Beside, dots) {
 		t.Beside = escape(e.Beside)
 	}
+	if len(e.Ancestry) > 0 && e.Ancestry[0].Role == "row" {
+		t.Row = strings.Split(e.Ancestry[0].Name, " | ")
+	}
 	for _, list := range selectorsOf(e) {
 		if len(t.Selectors) < maxSelectors && !strings.Contains(strings.Join(list, ""), dots) {
 			t.Selectors = append(t.Selectors, list)
@@ -283,13 +286,31 @@ func (c *compiler) picks(m *move) {
 		return
 	}
 	s := c.step(m, "pick")
-	s.Output = m.Pick.Field
+	s.Output, s.Target = m.Pick.Field, unread(s.Target)
 	o := human.ProcedureOutput{Name: m.Pick.Field, Type: "text"}
 	if m.Pick.Take == human.TakeTable || m.Pick.Take == human.TakeList {
 		s.Take, o.Type = m.Pick.Take, m.Pick.Take
 	}
 	c.output(o)
 	c.add(m, s)
+}
+
+// unread is what an element is found by that is read, without what stands in it: that is another each time. Where nothing else finds it,
+// that stays.
+func unread(t *human.ProcedureTarget) *human.ProcedureTarget {
+	if t == nil || t.Named == "" && !slices.Contains([]string{"cell", "definition", "heading", "gridcell"}, t.Role) {
+		return t
+	}
+	other := *t
+	other.Name, other.Named = "", ""
+	other.Selectors = slices.DeleteFunc(slices.Clone(t.Selectors), func(list []string) bool {
+		last := list[len(list)-1]
+		return strings.HasPrefix(last, "text/") || strings.HasPrefix(last, "aria/")
+	})
+	if len(other.Selectors) == 0 {
+		return t
+	}
+	return &other
 }
 
 func (c *compiler) output(o human.ProcedureOutput) {
@@ -377,7 +398,11 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 		case "":
 			page = "t1"
 		}
-		s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "address", Text: wild(arrived[t].Page.URL), Page: page})
+		text := wild(arrived[t].Page.URL)
+		if before, _, has := strings.Cut(text, "?"); has && arrived[t].kind() == "form" {
+			text = before + "?*" // how a form calls its fields is the page's own; what they hold is looked at where it is typed
+		}
+		s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "address", Text: text, Page: page})
 	}
 	for _, a := range c.said[m.ID] {
 		if d := a.Dialog; d != nil && !slices.Contains(a.Values, "invalid") && len(d.Message) < 200 && !digits.MatchString(d.Message) && !strings.Contains(d.Message, dots) {
