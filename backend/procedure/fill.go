@@ -201,8 +201,8 @@ func Fill(p human.Procedure, values map[string]string) (human.Procedure, error) 
 // toCome stands for an output in the effects of a procedure that is run: it is known when its steps are done.
 func toCome(output string) string { return "\x00" + output + "\x00" }
 
-// given is an effect with the outputs of the run in their places.
-func given(e human.ProcedureEffect, outputs map[string]string) human.ProcedureEffect {
+// withOutputs is an effect with the outputs of the run in their places.
+func withOutputs(e human.ProcedureEffect, outputs map[string]string) human.ProcedureEffect {
 	return effectTexts(e, func(of textKind, text string) string {
 		for name, value := range outputs {
 			if of == plainText {

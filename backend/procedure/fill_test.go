@@ -90,10 +90,10 @@ func TestOutputsInEffects(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := filled.Effects[0]
-	if got := given(e, map[string]string{"number": "{7}"}).Values[0]; got != "no {7}" {
+	if got := withOutputs(e, map[string]string{"number": "{7}"}).Values[0]; got != "no {7}" {
 		t.Errorf("the value is %q", got)
 	}
-	if got := given(e, nil).Values[0]; got == "no " || got == "no {number}" {
+	if got := withOutputs(e, nil).Values[0]; got == "no " || got == "no {number}" {
 		t.Errorf("an output that is missing is %q", got)
 	}
 	p.Steps[0].Target.Name = "{number}"

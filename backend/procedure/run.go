@@ -635,7 +635,7 @@ func (one *run) obey(ctx context.Context, o RunOrder, since time.Time) (continue
 // effects waits until what must be true outside of the page is. What is missing stops the run.
 func (one *run) effects(ctx context.Context) error {
 	for i, e := range one.p.Effects {
-		e = given(e, one.r.Outputs)
+		e = withOutputs(e, one.r.Outputs)
 		for {
 			time := one.s.within
 			if e.Within > 0 {
