@@ -23,7 +23,7 @@ type Covered struct {
 }
 
 // doings are verbs by what is done; a verb that stands in a request and whose class a procedure has not is other work. English verbs
-// count at the beginning of a clause alone, where they are told to do something: elsewhere they may be nouns.
+// count at the beginning of a clause alone, where they ask for something: elsewhere they may be nouns.
 var doings = sync.OnceValue(func() map[string][]string {
 	all := map[string]string{
 		"take":   "get download export fetch retrieve read look find check copy pull grab collect save extract show tell track what where which 下载 导出 获取 查询 查看 读取 查找 取得 查一下 保存",

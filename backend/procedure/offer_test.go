@@ -81,7 +81,7 @@ func (d *desk) taken(id human.OperationID) procedure.OfferTaken {
 	return procedure.OfferTaken{Procedure: offers[0].Procedure, Version: offers[0].Version, Digest: offers[0].Digest}
 }
 
-// TestAnOfferAnswersItsRequest under the names that the request has for the fields, and nobody but an operator takes it.
+// TestAnOfferAnswersItsRequest under the names that the request has for the fields, and only an operator takes it.
 func TestAnOfferAnswersItsRequest(t *testing.T) {
 	d := newDesk(t)
 	d.effect = d.grows()

@@ -525,17 +525,17 @@ func chosen(seed uint64, works, changes, lies int) (all []trial) {
 	return all
 }
 
-// TestPortal teaches Deskbell works on a billing portal, and has it do them on portals that are another on purpose. PORTAL_CHANGES and
+// TestBrowserPortal teaches Deskbell works on a billing portal, and has it do them on portals that are another on purpose. PORTAL_CHANGES and
 // PORTAL_LIES say how many of the changes and lies are tried, chosen by PORTAL_SEED; PORTAL_REPORT is a file that the figures go to. Without,
 // it is a small sample.
-func TestPortal(t *testing.T) {
+func TestBrowserPortal(t *testing.T) {
 	number := func(name string, otherwise int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 			return n
 		}
 		return otherwise
 	}
-	seed, changes, lies, works := uint64(number("PORTAL_SEED", 4)), number("PORTAL_CHANGES", 5), number("PORTAL_LIES", 3), number("PORTAL_WORKS", 2)
+	seed, changes, lies, works := uint64(number("PORTAL_SEED", 4)), number("PORTAL_CHANGES", 3), number("PORTAL_LIES", 3), number("PORTAL_WORKS", 2)
 	byWork := map[string][]trial{}
 	for _, one := range chosen(seed, works, changes, lies) {
 		byWork[one.work] = append(byWork[one.work], one)
@@ -562,7 +562,7 @@ func TestPortal(t *testing.T) {
 						}
 						got.group, got.lie = one.group, one.group == "lies"
 						t.Logf("%s: %s (stopped at %q) %s", got.verdict, one.change, got.stopped, got.why)
-						if bad := []portal.Verdict{portal.SilentWrong, portal.Guessed, portal.StoppedHarmed}; slices.Contains(bad, got.verdict) && os.Getenv("PORTAL_REPORT") == "" {
+						if bad := []portal.Verdict{portal.SilentWrong, portal.Guessed, portal.StoppedHarmed, notTaught}; slices.Contains(bad, got.verdict) && os.Getenv("PORTAL_REPORT") == "" {
 							t.Errorf("%s with %s: %s: %s", name, one.change, got.verdict, got.why)
 						}
 						mu.Lock()

@@ -89,7 +89,7 @@ func (p *performance) order(t *testing.T, do string) {
 
 // What an operator shows at a stop becomes the next version: a step of its own where Deskbell then did what was taught, and the step itself
 // where they did it. The parameters stay.
-func TestWhatIsShownAtAStopIsTheNextVersion(t *testing.T) {
+func TestBrowserShowsTheNextVersion(t *testing.T) {
 	s := newStudy(t, false)
 	url, changed := orders(t)
 	_, rec, p := s.record(t, "find the orders of a customer", url, human.BrowserOptions{})

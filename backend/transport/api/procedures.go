@@ -34,7 +34,8 @@ type Procedures interface {
 	Stopped(by human.Actor) (runs []procedure.StoppedRun, changed <-chan struct{})
 }
 
-// StoppedRuns tells an operator on a WebSocket which runs wait for them: at first, and whenever those are others. It has no seq.
+// StoppedRuns tells an operator on a WebSocket which runs wait for them: at first where there are any, and whenever those are others. It has no
+// seq.
 type StoppedRuns struct {
 	Type string                 `json:"type" enum:"stopped_runs"`
 	Runs []procedure.StoppedRun `json:"runs"`

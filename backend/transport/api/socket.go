@@ -181,8 +181,12 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 		}
 		if k.deps.Procedures != nil {
 			others.Go(func() {
+				told := false
 				k.sendStates(ctx, func() (any, <-chan struct{}) {
 					runs, changed := k.deps.Procedures.Stopped(k.x.by)
+					if told = told || len(runs) > 0; !told {
+						return nil, changed
+					}
 					return StoppedRuns{"stopped_runs", runs}, changed
 				})
 			})
@@ -242,7 +246,7 @@ func (k *socket) sendStates(ctx context.Context, state func() (message any, chan
 	defer k.cancel()
 	for {
 		now, changed := state()
-		if k.send(now) != nil {
+		if now != nil && k.send(now) != nil {
 			return
 		}
 		select {

@@ -89,7 +89,7 @@ func (l *line) read() (message, error) {
 func (l *line) event() message {
 	l.t.Helper()
 	for {
-		if m := l.next(); m.Type != "presence" && m.Type != "stopped_runs" && m.Type != "human_invocation" {
+		if m := l.next(); m.Type != "presence" && m.Type != "human_invocation" {
 			return m
 		}
 	}
@@ -150,7 +150,7 @@ func TestSocketTellsEverythingInOrder(t *testing.T) {
 		if m.Type != "invoked" || m.Seq != 1 || m.Version != 1 || m.OperationID != op.ID || m.Data.Request.Description != "look <here>" || string(m.Data.Request.Details) != `{"action":  "ls"}` {
 			t.Errorf("%s: first event %s", name, m.raw)
 		}
-		for m = l.next(); m.Type == "presence" || m.Type == "stopped_runs"; {
+		if m = l.next(); m.Type == "presence" {
 			m = l.next()
 		}
 		if m.Type != "human_invocation" || m.OperationID != op.ID || m.ActionType != "bash" || string(m.RequestParams) != `{"action":  "ls"}` || m.Context.AgentID != "bot" || !m.Context.CreatedAt.Equal(op.CreatedAt) {
@@ -358,7 +358,7 @@ func TestNothingIsLostOverBrokenConnections(t *testing.T) {
 			}
 			var m message
 			must(t, json.Unmarshal(data, &m))
-			if m.Type == "hello" || m.Type == "presence" || m.Type == "stopped_runs" || m.Type == "human_invocation" {
+			if m.Type == "hello" || m.Type == "presence" || m.Type == "human_invocation" {
 				continue
 			}
 			if m.Seq != after+1 {
@@ -403,7 +403,7 @@ func TestSlowReadersHoldUpNobody(t *testing.T) {
 			slow, dials = h.dial(fmt.Sprintf("?after=%d", last), h.op), dials+1
 		case err != nil:
 			t.Fatal(err)
-		case slices.Contains([]string{"hello", "presence", "stopped_runs", "human_invocation"}, m.Type):
+		case slices.Contains([]string{"hello", "presence", "human_invocation"}, m.Type):
 		case m.Seq != last+1:
 			t.Fatalf("%d follows %d", m.Seq, last)
 		default:
