@@ -112,7 +112,8 @@ func (l *linter) text(step, text string) {
 	}
 	for _, name := range Placeholders(text) {
 		l.used[name] = true
-		if !slices.ContainsFunc(l.p.Parameters, func(q human.ProcedureParameter) bool { return q.Name == name }) && !(l.after && l.gives(name)) {
+		known := l.after && l.gives(name) || slices.ContainsFunc(l.p.Parameters, func(q human.ProcedureParameter) bool { return q.Name == name })
+		if !known {
 			l.say("unknown_parameter", LintError, step, human.Sayf("there is no parameter %s: declare it, or write the brace twice where it is meant as one", name))
 		}
 	}

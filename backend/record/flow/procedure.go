@@ -390,20 +390,7 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 			s.Writes = s.Writes || e.kind() == "form" && !strings.Contains(e.Page.URL, "?")
 		}
 	}
-	for _, t := range c.inOrder(arrived) {
-		page := pageName(t)
-		switch page {
-		case s.Page:
-			page = ""
-		case "":
-			page = "t1"
-		}
-		text := wild(arrived[t].Page.URL)
-		if before, _, has := strings.Cut(text, "?"); has && arrived[t].kind() == "form" {
-			text = before + "?*" // how a form calls its fields is the page's own; what they hold is looked at where it is typed
-		}
-		s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "address", Text: text, Page: page})
-	}
+	s.Then = append(s.Then, c.addresses(arrived, s.Page)...)
 	for _, a := range c.said[m.ID] {
 		if d := a.Dialog; d != nil && !slices.Contains(a.Values, "invalid") && len(d.Message) < 200 && !digits.MatchString(d.Message) && !strings.Contains(d.Message, dots) {
 			s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "text", Text: escape(d.Message), Frame: s.Frame})
@@ -419,6 +406,25 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 		s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "value", Text: value, Target: s.Target, Frame: s.Frame})
 	}
 	c.p.Steps = append(c.p.Steps, s)
+}
+
+// addresses are the checkpoints of pages that a step arrived at. own is the name of its tab.
+func (c *compiler) addresses(arrived map[*tab]*move, own string) (all []human.ProcedureCheckpoint) {
+	for _, t := range c.inOrder(arrived) {
+		page := pageName(t)
+		switch page {
+		case own:
+			page = ""
+		case "":
+			page = "t1"
+		}
+		text := wild(arrived[t].Page.URL)
+		if before, _, has := strings.Cut(text, "?"); has && arrived[t].kind() == "form" {
+			text = before + "?*" // how a form calls its fields is the page's own; what they hold is looked at where it is typed
+		}
+		all = append(all, human.ProcedureCheckpoint{Is: "address", Text: text, Page: page})
+	}
+	return all
 }
 
 // inOrder are the tabs of a map by their numbers.

@@ -109,8 +109,7 @@ func (s *Server) offers(c catalogue) {
 
 func (s *Server) procedures(c catalogue) {
 	p := s.deps.Procedures
-	s.offers(c)
-	const all, one, run = "/api/procedures", "/api/procedures/{name}", "/api/operations/{id}/procedure"
+	const all, one = "/api/procedures", "/api/procedures/{name}"
 	add(c, route{http.MethodGet, all, "listProcedures", "The procedures that were taught", operators, 0},
 		func(ctx context.Context, x *exchange, _ *none) (*answer[*ProcedureList], error) {
 			list, err := p.List(ctx, x.by)
@@ -167,6 +166,13 @@ func (s *Server) procedures(c catalogue) {
 			asked, err := p.Ask(ctx, x.by, in.Name, in.JSON)
 			return &answer[*procedure.Asked]{http.StatusCreated, &asked}, err
 		})
+	s.procedureRuns(c)
+	s.offers(c)
+}
+
+func (s *Server) procedureRuns(c catalogue) {
+	p := s.deps.Procedures
+	const run = "/api/operations/{id}/procedure"
 	add(c, route{http.MethodPost, run, "startProcedureRun", "Run the procedure that an operation asks for", operators, http.StatusCreated},
 		func(ctx context.Context, x *exchange, in *operationPath) (*answer[*human.RunOfProcedure], error) {
 			ctx, err := s.proveRun(ctx, x, in.ID)

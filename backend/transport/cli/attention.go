@@ -60,10 +60,9 @@ func (s *shell) showAttention(a client.Attention) error {
 	s.printf("\nQuestions that never changed an outcome: %d\n", len(a.Questions))
 	for _, q := range a.Questions {
 		s.printf("  %s (%s): %s, %s\n", oneLine(q.Call, 120), oneLine(q.Agent, 40), visible(string(q.Answer)), times(q.Times))
-		switch {
-		case q.WhyNot == "":
+		if q.WhyNot == "" {
 			s.printf("    a rule would have decided %d: allowed %d, denied %d, not answered %d\n", q.Replay.Covered, q.Replay.Allowed, q.Replay.Denied, q.Replay.Unanswered)
-		default:
+		} else {
 			s.printf("    no rule is offered: %s (would have covered: allowed %d, denied %d)\n", visible(string(q.WhyNot)), q.Replay.Allowed, q.Replay.Denied)
 		}
 	}
