@@ -102,6 +102,10 @@ func (s *Server) offers(c catalogue) {
 		})
 	add(c, route{http.MethodPost, offers, "takeProcedureOffer", "Run a procedure for a request for work, which its outputs answer", operators, http.StatusCreated},
 		func(ctx context.Context, x *exchange, in *offerTaken) (*answer[*human.RunOfProcedure], error) {
+			ctx, err := s.proveTake(ctx, x, in.ID, in.JSON)
+			if err != nil {
+				return nil, err
+			}
 			r, err := p.Take(ctx, x.by, in.ID, in.JSON)
 			return &answer[*human.RunOfProcedure]{http.StatusCreated, &r}, err
 		})

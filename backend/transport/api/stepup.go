@@ -14,6 +14,7 @@ import (
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
+	"deskbell/backend/procedure"
 	"deskbell/backend/queue/stepup"
 )
 
@@ -156,6 +157,18 @@ func (s *Server) proveRun(ctx context.Context, x *exchange, id human.OperationID
 		return ctx, err // what is wrong, the service says
 	}
 	return s.prove(ctx, x, stepup.Act{Kind: stepup.Answer, Subject: string(op.ID), Says: "run", Shown: op.Digest, Risk: op.Risk}, id)
+}
+
+// proveTake is prove for a procedure that an operator runs for a request, with these parameters.
+func (s *Server) proveTake(ctx context.Context, x *exchange, id human.OperationID, o procedure.OfferTaken) (context.Context, error) {
+	if s.deps.StepUp == nil {
+		return ctx, nil
+	}
+	taken, err := s.deps.Procedures.Get(ctx, x.by, o.Procedure, o.Version)
+	if err != nil {
+		return ctx, err
+	}
+	return s.prove(ctx, x, stepup.Act{Kind: stepup.Answer, Subject: string(id), Says: "run", Shown: o.Digest, Risk: taken.Risk}, o)
 }
 
 // proveOrder is prove for other tasks of a plan that runs.

@@ -237,9 +237,8 @@ func TestProofOfRuns(t *testing.T) {
 	for does, needs := range map[string]bool{"reads": false, "sends": true, "pays": true, "deletes": true} {
 		t.Run(does, func(t *testing.T) {
 			file := "deskbell_procedure: 1\nname: do_" + does + "\ntitle: Do it\nwhere: browser\npolicy: permissive\ndoes: [" + does + "]\nsteps:\n  - {id: s1, do: navigate, title: Open it, url: \"https://portal.example/\", then: [{is: title, text: Portal}]}\n"
-			if r := f.post("/api/procedures", f.op, `{"file":`+quoted(file)+`}`); r.status != http.StatusCreated {
-				t.Fatalf("%d %s", r.status, r.body)
-			}
+			var shown procedure.Shown
+			f.post("/api/procedures", f.op, `{"file":`+quoted(file)+`}`).into(&shown)
 			var asked procedure.Asked
 			f.post("/api/procedures/do_"+does+"/runs", f.key, `{}`).into(&asked)
 			path := "/api/operations/" + string(asked.Operation) + "/procedure"
@@ -259,6 +258,12 @@ func TestProofOfRuns(t *testing.T) {
 			}
 			if r := f.send("POST", path, f.browser, "", withProof(n.Challenge)); r.status != http.StatusForbidden {
 				t.Errorf("started with a challenge that was not met: %d %s", r.status, r.body)
+			}
+			var work human.Operation
+			f.post("/api/human/invoke", f.key, `{"action_type":"browser","description":"do it"}`).into(&work)
+			taken := `{"procedure":"do_` + does + `","version":1,"sha256":"` + shown.Digest + `"}`
+			if n := f.needed("POST", "/api/operations/"+string(work.ID)+"/offers", f.browser, taken, nil); n.Subject != string(work.ID) {
+				t.Errorf("for a request: %+v", n)
 			}
 		})
 	}
