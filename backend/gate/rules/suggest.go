@@ -196,7 +196,7 @@ const AtLeast = 5
 // Doubt is why no rule is proposed from an answer.
 type Doubt string
 
-// The doubts, the gravest first.
+// The doubts, the most serious first.
 const (
 	NoDoubt     Doubt = ""
 	HardLimited Doubt = "hard_limit"

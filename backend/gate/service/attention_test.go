@@ -157,12 +157,12 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// BenchmarkUnchanged is over 100,000 questions of 20 agents about 2,000 calls.
+// BenchmarkUnchanged is over 10,000 questions of 20 agents about 2,000 calls.
 func BenchmarkUnchanged(b *testing.B) {
 	p := open(b, nil)
 	begin := time.Now().Add(-29 * 24 * time.Hour)
 	h := &history{store: p.store.Gate(), at: begin}
-	for i := range 100_000 {
+	for i := range 10_000 {
 		h.put(b, fmt.Sprintf("agent-%d", i%20), "/src/web", fmt.Sprintf("npm install pad-%d", i%2000), service.Allowed, nil)
 	}
 	for b.Loop() {
