@@ -79,7 +79,9 @@ func matcher(all []*rule) func(gate.Call) []int {
 			if r.Decision == human.Allow && r.command != nil && len(r.command.words) > 0 && !r.command.words[0].one && !probe.runsProgram(strings.ToLower(r.command.words[0].text)) {
 				continue
 			}
-			if newJudging(call, c, traces).matches(r, v) {
+			one := newJudging(call, c, traces)
+			one.parts = probe.parts
+			if one.matches(r, v) {
 				found = append(found, i)
 			}
 		}
@@ -123,12 +125,21 @@ type judging struct {
 	scratch      []string
 
 	traces gate.Traces
-	names  map[string]bool // of every program that would run, in lower case; nil before it is asked for
+	names  map[string]bool     // of every program that would run, in lower case; nil before it is asked for
+	parts  func() []shell.Part // the commands of the call; none where they are not all that it is
 }
 
 func newJudging(call gate.Call, c Circumstances, traces gate.Traces) *judging {
 	g := factsOf(call, c)
-	return &judging{call: call, c: c, ground: g, roots: split(g.absolute(g.root)), homes: split(g.absolute(g.home)), traces: traces}
+	j := &judging{call: call, c: c, ground: g, roots: split(g.absolute(g.root)), homes: split(g.absolute(g.home)), traces: traces}
+	j.parts = sync.OnceValue(func() []shell.Part {
+		parts, whole := gate.Parts(call, j.evidence)
+		if !whole {
+			return nil
+		}
+		return parts
+	})
+	return j
 }
 
 // runsProgram says whether a program of that name, in lower case, would run.
@@ -523,14 +534,10 @@ func (j *judging) cover(effects []human.Effect) (covered []*rule, taken map[*rul
 		}
 	}
 	if len(byCommand) > 0 {
-		parts, whole := gate.Parts(j.call, j.evidence)
-		if !whole {
-			parts = nil
-		}
 		// By what an effect is; the evidence and the words for it are not told of parts.
 		by := map[human.Effect]*rule{}
 		open := map[human.Effect]bool{}
-		for _, p := range parts {
+		for _, p := range j.parts() {
 			var of []*rule
 			for _, r := range byCommand {
 				if j.runs(r, p) {

@@ -206,27 +206,52 @@ const (
 	TooFast     Doubt = "too_fast"
 )
 
-// Suggest is the rule that would have spared the question, as 'always allow' would make it; ok is false where there is none. doubt is
-// why it must not be proposed.
-func (p PastCall) Suggest() (r human.GateRule, doubt Doubt, ok bool) {
+// A suggestion is what would have spared the questions about a call.
+type suggestion struct {
+	effects []human.Effect
+	rule    human.GateRule
+	inPart  bool
+	ok      bool
+}
+
+// Suggester makes what gives for each call the rule that would have spared the question, as 'always allow' would make it; ok is false
+// where there is none. doubt is why it must not be proposed. The rule of a call is made once, however often it was asked about.
+func Suggester() func(PastCall) (r human.GateRule, doubt Doubt, ok bool) {
+	made := map[string]suggestion{}
+	return func(p PastCall) (human.GateRule, Doubt, bool) {
+		key := strings.Join([]string{p.Project, p.Call.Tool, p.Call.Cwd, p.Call.Root, string(p.Call.Args)}, "\x00")
+		s, is := made[key]
+		if !is || !slices.Equal(s.effects, p.Effects) {
+			s = p.suggest()
+			made[key] = s
+		}
+		return s.rule, p.doubt(s), s.ok
+	}
+}
+
+func (p PastCall) suggest() suggestion {
 	v := human.Verdict{Effects: p.Effects}
 	if v.Effects == nil {
 		v = gate.Judge(p.Call, gate.Balanced, nil)
 	}
 	r, leftOut, ok := Suggest(p.Call, v, Circumstances{Project: p.Project})
+	return suggestion{p.Effects, r, len(leftOut) > 0, ok}
+}
+
+func (p PastCall) doubt(s suggestion) Doubt {
 	switch {
 	case p.HardLimit:
-		doubt = HardLimited
+		return HardLimited
 	case p.Risk.Level() >= human.HighRisk.Level():
-		doubt = TooRisky
-	case !ok:
-		doubt = NoRule
-	case len(leftOut) > 0:
-		doubt = InPart
+		return TooRisky
+	case !s.ok:
+		return NoRule
+	case s.inPart:
+		return InPart
 	case p.Bulk || p.Read < trust.Reading(p.Words):
-		doubt = TooFast
+		return TooFast
 	}
-	return r, doubt, ok
+	return NoDoubt
 }
 
 // Propose makes rules of what operators always allow. It proposes nothing that was denied once, answered faster than it can
@@ -238,8 +263,9 @@ func Propose(past []PastCall, dismissed []string) []Proposal {
 	}
 	byKey := map[string]*tally{}
 	var order []string
+	suggest := Suggester()
 	for _, p := range past {
-		r, doubt, ok := p.Suggest()
+		r, doubt, ok := suggest(p)
 		if !ok {
 			continue
 		}

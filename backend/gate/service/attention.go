@@ -96,6 +96,7 @@ func (k *Service) Unchanged(ctx context.Context, by human.Actor, from, to time.T
 		return nil, err
 	}
 	groups := map[string]*UnchangedQuestion{}
+	suggest := rules.Suggester()
 	past := map[string]*asked{}
 	var since time.Time
 	unknown := map[string]int{}
@@ -107,7 +108,7 @@ func (k *Service) Unchanged(ctx context.Context, by human.Actor, from, to time.T
 			unknown[d.Agent+"\n"+d.Project]++
 			return
 		}
-		key := d.Agent + "\n" + d.Project + "\n" + d.Tool + "\n" + string(d.Args)
+		key := strings.Join([]string{d.Agent, d.Project, d.Tool, d.Cwd, string(d.Args)}, "\n")
 		a := past[key]
 		if a == nil {
 			a = &asked{call: d.toolCall(), last: map[Outcome]time.Time{}}
@@ -115,7 +116,11 @@ func (k *Service) Unchanged(ctx context.Context, by human.Actor, from, to time.T
 		}
 		a.add(d)
 		if d.AnsweredAt != nil && !d.At.Before(from) && d.At.Before(to) {
-			collect(groups, d)
+			r, doubt, ok := suggest(rules.PastCall{
+				Call: a.call, Project: d.Project, Risk: d.Risk, HardLimit: d.HardLimit, Effects: d.Effects,
+				Read: time.Duration(d.ReadFor * float64(time.Second)), Words: words(d.Call),
+			})
+			collect(groups, d, r, doubt, ok)
 		}
 	})
 	if err != nil {
@@ -160,12 +165,8 @@ func (d Decision) plain() bool {
 	return d.Reason == "" && (d.Choice == "" || d.Choice == human.ChooseAllow || d.Choice == human.ChooseDeny)
 }
 
-// collect counts an answer of a person to the question that its rule would spare.
-func collect(groups map[string]*UnchangedQuestion, d Decision) {
-	r, doubt, ok := rules.PastCall{
-		Call: d.toolCall(), Project: d.Project, Risk: d.Risk, HardLimit: d.HardLimit, Effects: d.Effects,
-		Read: time.Duration(d.ReadFor * float64(time.Second)), Words: words(d.Call),
-	}.Suggest()
+// collect counts an answer of a person to the question that a rule would spare; ok is false where there is no rule.
+func collect(groups map[string]*UnchangedQuestion, d Decision, r human.GateRule, doubt rules.Doubt, ok bool) {
 	answer := Refused
 	if d.Outcome == Allowed {
 		answer = Allowed
