@@ -40,6 +40,10 @@ type Store interface {
 	Ended(ctx context.Context, from, to time.Time) ([]human.RunOfProcedure, error)
 	// Open are the runs that are not over, the oldest first.
 	Open(ctx context.Context) ([]human.RunOfProcedure, error)
+	// Dismissed are what is not to be proposed any more, operations by their ids.
+	Dismissed(ctx context.Context) ([]string, error)
+	// Dismiss has something not proposed any more. It blocks until that is on the disk.
+	Dismiss(ctx context.Context, key string) error
 	// PutRun stores a run as it is now. It blocks until that is on the disk.
 	PutRun(ctx context.Context, r human.RunOfProcedure) error
 }
@@ -64,6 +68,8 @@ type Recorder interface {
 
 // Recordings is what is asked of the library of recordings.
 type Recordings interface {
+	// Recordings lists those of an operation, or all (""), the newest first.
+	Recordings(ctx context.Context, by human.Actor, op human.OperationID, limit int, cursor string) (record.RecordingPage, error)
 	// Taught are a recording and its actions as they leave, without what was removed and with what was masked hidden; NotFound without.
 	// title is what its operation asked for.
 	Taught(ctx context.Context, by human.Actor, id human.RecordingID) (title string, r human.Recording, list []human.Action, err error)

@@ -109,6 +109,12 @@ func (p Procedures) selected(ctx context.Context, query string, args ...any) (al
 	return all, p.store.fail(ctx, err)
 }
 
+// Dismissed implements procedure.Store. What the gatekeeper proposes has keys of its own.
+func (p Procedures) Dismissed(ctx context.Context) ([]string, error) { return Gate(p).Dismissed(ctx) }
+
+// Dismiss implements procedure.Store.
+func (p Procedures) Dismiss(ctx context.Context, key string) error { return Gate(p).Dismiss(ctx, key) }
+
 // PutRun implements procedure.Store.
 func (p Procedures) PutRun(ctx context.Context, r human.RunOfProcedure) error {
 	data, err := json.Marshal(r)

@@ -362,6 +362,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/procedures/{name}/runs", text("/api/procedures/taught/runs"), text(`{}`), 401, 201, 201, 201},
 		{"GET /api/procedures/{name}/file", text("/api/procedures/taught/file"), nil, 401, 403, 403, 200},
 		{"DELETE /api/procedures/{name}", text("/api/procedures/taught"), nil, 401, 403, 403, 204},
+		{"GET /api/procedure-proposals", nil, nil, 401, 403, 403, 200},
+		{"DELETE /api/procedure-proposals/{id}", text("/api/procedure-proposals/op_none"), nil, 401, 403, 403, 404},
 		{"GET /api/operations/{id}/offers", text("/api/operations/op_none/offers"), nil, 401, 403, 403, 404},
 		{"POST /api/operations/{id}/offers", text("/api/operations/op_none/offers"), text(`{"procedure":"taught","version":1,"sha256":"x"}`), 401, 403, 403, 404},
 		{"POST /api/operations/{id}/procedure", text("/api/operations/op_none/procedure"), nil, 401, 403, 403, 404},

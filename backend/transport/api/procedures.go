@@ -31,6 +31,8 @@ type Procedures interface {
 	Correction(ctx context.Context, by human.Actor, id human.OperationID) (procedure.ProcedureDraft, error)
 	Offers(ctx context.Context, by human.Actor, id human.OperationID) ([]procedure.Offer, error)
 	Take(ctx context.Context, by human.Actor, id human.OperationID, o procedure.OfferTaken) (human.RunOfProcedure, error)
+	Proposals(ctx context.Context, by human.Actor) ([]procedure.RepeatedWork, error)
+	Dismiss(ctx context.Context, by human.Actor, id human.OperationID) error
 	Stopped(by human.Actor) (runs []procedure.StoppedRun, changed <-chan struct{})
 }
 
@@ -65,6 +67,10 @@ type (
 	ProcedureTools struct {
 		Tools []procedure.Tool `json:"tools"`
 	}
+	// ProcedureProposals are what people did by hand again and again.
+	ProcedureProposals struct {
+		Proposals []procedure.RepeatedWork `json:"proposals"`
+	}
 	// ProcedureOffers are the procedures that cover what a request asks for.
 	ProcedureOffers struct {
 		Offers []procedure.Offer     `json:"offers"`
@@ -82,6 +88,21 @@ type (
 func (in operationPath) operation() human.OperationID { return in.ID }
 func (in *runOrder) operation() human.OperationID     { return in.ID }
 func (in *offerTaken) operation() human.OperationID   { return in.ID }
+
+// proposals are the calls about work that is worth teaching.
+func (s *Server) proposals(c catalogue) {
+	p := s.deps.Procedures
+	const proposals = "/api/procedure-proposals"
+	add(c, route{http.MethodGet, proposals, "listProcedureProposals", "Similar work that people did by hand three times or more in 90 days, and that no procedure covers", operators, 0},
+		func(ctx context.Context, x *exchange, _ *none) (*answer[*ProcedureProposals], error) {
+			list, err := p.Proposals(ctx, x.by)
+			return ok(&ProcedureProposals{list}, err)
+		})
+	add(c, route{http.MethodDelete, proposals + "/{id}", "dismissProcedureProposal", "Do not propose to teach such work again", operators, 0},
+		func(ctx context.Context, x *exchange, in *operationPath) (*done, error) {
+			return nil, p.Dismiss(ctx, x.by, in.ID)
+		})
+}
 
 // offers are the calls about procedures that cover requests of other kinds.
 func (s *Server) offers(c catalogue) {
@@ -172,6 +193,7 @@ func (s *Server) procedures(c catalogue) {
 		})
 	s.procedureRuns(c)
 	s.offers(c)
+	s.proposals(c)
 }
 
 func (s *Server) procedureRuns(c catalogue) {

@@ -23,7 +23,7 @@ func (s *shell) procedureCommand() *cobra.Command {
 		Long: "A procedure is work that was shown once in a recorded browser, as a file of steps. It is taught in the window, or from\n" +
 			"recordings with `deskbell procedure teach`; the file can be kept, shared and reviewed, and saved again.",
 	}
-	c.AddCommand(s.procedureListCommand(), s.procedureShowCommand(), s.procedureTeachCommand(), s.procedureSaveCommand(), s.procedureLintCommand(),
+	c.AddCommand(s.procedureListCommand(), s.procedureShowCommand(), s.procedureProposalsCommand(), s.procedureTeachCommand(), s.procedureSaveCommand(), s.procedureLintCommand(),
 		s.procedureRunCommand(), s.procedureRemoveCommand(), s.procedureSecretCommand())
 	return c
 }
@@ -72,6 +72,34 @@ func visibleLines(text string) string {
 		lines[i] = visible(lines[i])
 	}
 	return strings.Join(lines, "\n")
+}
+
+func (s *shell) procedureProposalsCommand() *cobra.Command {
+	dismiss := ""
+	c := s.operatorFlags(&cobra.Command{
+		Use: "proposals", Short: "List work that was done by hand three times or more in 90 days, and that no procedure covers", Args: cobra.NoArgs,
+		Example: "  deskbell procedure proposals\n  deskbell procedure proposals --dismiss op_4f2c",
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			if dismiss != "" {
+				return operator.DismissProcedureProposal(ctx, human.OperationID(dismiss))
+			}
+			all, err := operator.ProcedureProposals(ctx)
+			if err != nil || s.json {
+				return cmp.Or(err, s.printJSON(all))
+			}
+			for _, p := range all {
+				s.printf("%s\n  %d times since %s, %s in all; for %s on %s\n  deskbell procedure teach", visible(p.Title), p.Times, p.First.Local().Format(time.DateOnly),
+					(time.Duration(p.Took) * time.Millisecond).Round(time.Second), visible(strings.Join(p.Agents, ", ")), visible(p.Site))
+				for _, id := range p.Recordings {
+					s.printf(" %s", id)
+				}
+				s.printf("\n")
+			}
+			return nil
+		}),
+	}, "print them as one line of JSON")
+	c.Flags().StringVar(&dismiss, "dismiss", "", "do not propose such work again; the `operation` is one of it")
+	return c
 }
 
 func (s *shell) procedureTeachCommand() *cobra.Command {

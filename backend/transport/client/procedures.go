@@ -44,6 +44,19 @@ func (c *Client) RemoveProcedure(ctx context.Context, name string) error {
 	return err
 }
 
+// ProcedureProposals are work that people did by hand again and again. For operators.
+func (c *Client) ProcedureProposals(ctx context.Context) ([]procedure.RepeatedWork, error) {
+	var list struct{ Proposals []procedure.RepeatedWork }
+	_, err := c.call(ctx, http.MethodGet, "/api/procedure-proposals", nil, &list)
+	return list.Proposals, err
+}
+
+// DismissProcedureProposal has what is like the work of an operation not proposed any more. For operators.
+func (c *Client) DismissProcedureProposal(ctx context.Context, id human.OperationID) error {
+	_, err := c.call(ctx, http.MethodDelete, "/api/procedure-proposals/"+url.PathEscape(string(id)), nil, nil)
+	return err
+}
+
 // ProcedureTools are the procedures that agents can ask for.
 func (c *Client) ProcedureTools(ctx context.Context) ([]procedure.Tool, error) {
 	var list struct{ Tools []procedure.Tool }
