@@ -35,6 +35,38 @@ func TestAlignedRecordingsAreTheWorkThatWasMeant(t *testing.T) {
 	}
 }
 
+// The same work with other values and detours is known again; other work on the same site is not taken for it, nor the same work with
+// another button at its end.
+func TestTheSameWorkIsKnownAgain(t *testing.T) {
+	missed, wrong, other := 0, 0, 0
+	for seed := *firstSeed; seed < *firstSeed+uint64(*manyWorks); seed++ {
+		w := generate(rand.New(rand.NewPCG(seed, 22)))
+		values := w.draw()
+		a, b := w.show(values, 0), w.show(w.draw(values), 1)
+		if !alike(a, b) {
+			missed++
+			t.Logf("seed %d is not known again", seed)
+		}
+		next := generate(rand.New(rand.NewPCG(seed+1, 22)))
+		if alike(a, next.show(next.draw(), 0)) {
+			wrong++
+			t.Logf("seed %d is taken for the next one", seed)
+		}
+		if i := slices.IndexFunc(b.Steps, func(s human.ProcedureStep) bool { return s.Writes && s.Do == "click" }); i >= 0 {
+			t := *b.Steps[i].Target
+			t.Name = "Reject"
+			b.Steps[i].Target = &t
+			if alike(a, b) {
+				other++
+			}
+		}
+	}
+	t.Logf("of %d works %d are missed, %d taken for others, %d for one with another button", *manyWorks, missed, wrong, other)
+	if missed > *manyWorks/20 || wrong+other > 0 {
+		t.Errorf("%d are missed, %d taken for others, %d for one with another button", missed, wrong, other)
+	}
+}
+
 // Which row was meant is what was typed before, whatever cell of it that is, and also where it was the only one left.
 func TestARowThatWasMeantByAnotherCell(t *testing.T) {
 	show := func(customer, number, beside string) human.Procedure {

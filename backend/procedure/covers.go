@@ -140,18 +140,16 @@ func told(text string) (all []string) {
 // things are the words of a title that name what the work is about, and the one that it is about first of all: the last word before "of",
 // "from" and the like; in Chinese the last pair.
 func things(title string) (all []string, head string) {
-	verb := map[string]bool{}
 	for _, verbs := range doings() {
-		for _, v := range verbs {
-			if unicode.Is(unicode.Han, []rune(v)[0]) {
-				title = strings.ReplaceAll(title, v, " ")
+		for _, verb := range verbs {
+			if unicode.Is(unicode.Han, []rune(verb)[0]) {
+				title = strings.ReplaceAll(title, verb, " ")
 			}
-			verb[stem(v)] = true
 		}
 	}
 	closed := false
 	for i, t := range tokensOf(title) {
-		if passed()[t.word] || t.starts && (i == 0 || verb[t.word]) {
+		if passed()[t.word] || i == 0 && t.starts {
 			closed = closed || head != "" && passed()[t.word]
 			continue
 		}

@@ -18,6 +18,9 @@ type Service struct {
 	saving sync.Mutex // held while a version is saved
 	taking sync.Mutex // held while an offer is taken
 
+	looking sync.Mutex                            // held while work that was done again is looked for
+	did     map[human.RecordingID]human.Procedure // what was done in the recordings that were looked at the last time
+
 	mu     sync.Mutex
 	runs   map[human.OperationID]*run // those that are not over
 	closed bool

@@ -13,27 +13,27 @@ import (
 const (
 	often     = 3 // times, before it is proposed
 	lookBack  = 90 * 24 * time.Hour
-	mostWork  = 500 // recordings
+	mostWork  = 200 // recordings
 	mostTaken = 3   // recordings that a procedure is made of
 )
 
-// A RepeatedWork is similar work that people did by hand several times, and that no procedure covers.
+// A RepeatedWork is work that people did by hand several times, each time with other values, and that no procedure does.
 type RepeatedWork struct {
 	Title      string              `json:"title" doc:"What the latest asked for."`
-	Site       string              `json:"site"`
+	Site       string              `json:"site" doc:"The first that it was done on: scheme and host."`
 	Agents     []string            `json:"agents" doc:"That asked for it."`
-	Times      int                 `json:"times" doc:"In the last 90 days, with a recording that is kept."`
+	Times      int                 `json:"times" doc:"In the last 90 days, as far as recordings are kept."`
 	Took       int64               `json:"took_ms" doc:"How long all of them were recorded, pauses left out."`
 	First      time.Time           `json:"first"`
 	Last       time.Time           `json:"last"`
 	Operation  human.OperationID   `json:"operation_id" doc:"The latest: what a dismissal names."`
 	Recordings []human.RecordingID `json:"recordings" doc:"Of the latest three, the oldest first: what a procedure can be made of."`
 	all        []human.OperationID
-	asks       asking
+	did        human.Procedure
 }
 
-// Proposals are what to teach, the most frequent first: work that was done by hand three times or more in 90 days, on the same site and by
-// requests of similar words. One that an operator dismissed is not among them, however often it is done after that.
+// Proposals are what to teach, the most frequent first: work that was done by hand three times or more in 90 days. It goes by what was
+// done, which the words of requests tell little about. What an operator dismissed is not among it, however often it is done after that.
 func (s *Service) Proposals(ctx context.Context, by human.Actor) ([]RepeatedWork, error) {
 	if err := operatorsOnly(by); err != nil {
 		return nil, err
@@ -50,46 +50,70 @@ func (s *Service) Proposals(ctx context.Context, by human.Actor) ([]RepeatedWork
 		return nil, err
 	}
 	var found []*RepeatedWork
+	s.looking.Lock()
+	defer s.looking.Unlock()
 	seen := map[human.OperationID]bool{} // of several recordings of a request the latest counts
+	did := map[human.RecordingID]human.Procedure{}
 	err = s.recorded(ctx, by, func(r human.Recording) error {
-		if seen[r.OperationID] {
-			return nil
-		}
-		seen[r.OperationID] = true
-		op, asks, err := s.byHand(ctx, by, r.OperationID)
-		if err != nil || len(asks.hosts) == 0 || slices.ContainsFunc(taught, func(v Version) bool { _, covers := Covers(v.Content, op); return covers }) {
+		op, hand, err := s.byHand(ctx, by, r.OperationID)
+		if err != nil || !hand || seen[op.ID] {
 			return err
 		}
-		at := slices.IndexFunc(found, func(p *RepeatedWork) bool { return p.asks.like(asks) })
-		if at < 0 {
-			at = len(found)
-			found = append(found, &RepeatedWork{Title: human.OneLine(op.Description, 120), Site: asks.hosts[0], Last: r.StartedAt, Operation: op.ID, asks: asks})
+		seen[op.ID] = true
+		p, known := s.did[r.ID]
+		if !known {
+			if p, err = s.compiled(ctx, by, r.ID); err != nil {
+				return err
+			}
 		}
-		found[at].add(op, r)
+		did[r.ID] = p
+		at := slices.IndexFunc(found, func(w *RepeatedWork) bool { return alike(w.did, p) })
+		if at < 0 && len(sites(p)) > 0 {
+			at = len(found)
+			found = append(found, &RepeatedWork{Title: human.OneLine(op.Description, 120), Site: sites(p)[0], Last: r.StartedAt, Operation: op.ID, did: p})
+		}
+		if at >= 0 {
+			found[at].add(op, r)
+		}
 		return nil
 	})
+	s.did = did
 	list := []RepeatedWork{}
-	for _, p := range found {
-		if p.Times >= often && !slices.ContainsFunc(p.all, func(id human.OperationID) bool { return slices.Contains(dismissed, string(id)) }) {
-			slices.Reverse(p.Recordings)
-			list = append(list, *p)
+	for _, w := range found {
+		if w.Times >= often && !slices.ContainsFunc(w.all, func(id human.OperationID) bool { return slices.Contains(dismissed, string(id)) }) &&
+			!slices.ContainsFunc(taught, func(v Version) bool { return alike(v.Content, w.did) }) {
+			slices.Reverse(w.Recordings)
+			list = append(list, *w)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b RepeatedWork) int { return b.Times - a.Times })
 	return list, err
 }
 
-func (p *RepeatedWork) add(op human.Operation, r human.Recording) {
-	p.Times++
-	p.Took += time.Duration(r.Elapsed).Milliseconds()
-	p.First = r.StartedAt
-	p.all = append(p.all, op.ID)
-	if len(p.Recordings) < mostTaken {
-		p.Recordings = append(p.Recordings, r.ID)
+func (w *RepeatedWork) add(op human.Operation, r human.Recording) {
+	w.Times++
+	w.Took += time.Duration(r.Elapsed).Milliseconds()
+	w.First = r.StartedAt
+	w.all = append(w.all, op.ID)
+	if len(w.Recordings) < mostTaken {
+		w.Recordings = append(w.Recordings, r.ID)
 	}
-	if !slices.Contains(p.Agents, op.AgentID) {
-		p.Agents = append(p.Agents, op.AgentID)
+	if !slices.Contains(w.Agents, op.AgentID) {
+		w.Agents = append(w.Agents, op.AgentID)
 	}
+}
+
+// compiled is what was done in a recording; empty where that was nothing, or cannot be read any more.
+func (s *Service) compiled(ctx context.Context, by human.Actor, id human.RecordingID) (human.Procedure, error) {
+	title, rec, list, err := s.d.Recordings.Taught(ctx, by, id)
+	if err == nil {
+		p, _ := Compile(title, rec, list) // an error says that nothing was done
+		return p, nil
+	}
+	if human.KindOf(err) == human.Internal || ctx.Err() != nil {
+		return human.Procedure{}, err
+	}
+	return human.Procedure{}, nil
 }
 
 // recorded gives the recordings of work in browsers, as far as it is looked back, the newest first.
@@ -120,20 +144,19 @@ func (s *Service) recorded(ctx context.Context, by human.Actor, each func(human.
 	return nil
 }
 
-// byHand is a request for work that a person did themselves; what it asks is empty where it is not such a one.
-func (s *Service) byHand(ctx context.Context, by human.Actor, id human.OperationID) (op human.Operation, asks asking, err error) {
+// byHand is an operation, and whether a person did and answered it themselves.
+func (s *Service) byHand(ctx context.Context, by human.Actor, id human.OperationID) (op human.Operation, is bool, err error) {
 	op, err = s.d.Queue.Get(ctx, by, id)
 	if human.KindOf(err) == human.NotFound {
-		return op, asks, nil
+		return op, false, nil
 	}
 	if err != nil || op.State != human.Completed {
-		return op, asks, err
+		return op, false, err
 	}
-	if _, err = s.d.Store.Run(ctx, id); human.KindOf(err) != human.NotFound {
-		return op, asks, err
+	if _, err = s.d.Store.Run(ctx, id); human.KindOf(err) == human.NotFound {
+		return op, true, nil
 	}
-	asks, _ = askingOf(op)
-	return op, asks, nil
+	return op, false, err
 }
 
 // Dismiss has what is like the work of an operation not proposed any more. It blocks until that is on the disk.
@@ -147,47 +170,46 @@ func (s *Service) Dismiss(ctx context.Context, by human.Actor, id human.Operatio
 	return s.d.Store.Dismiss(ctx, string(id))
 }
 
-// like says whether two requests ask for the same work with other values: on the same site, telling to do the same, and of like words, names
-// and numbers left out: a quarter of them (Dice's coefficient) where they are about the same thing first of all, else three quarters.
-func (a asking) like(b asking) bool {
-	if !slices.ContainsFunc(a.hosts, func(h string) bool { return slices.Contains(b.hosts, h) }) || !slices.Equal(sorted(a.told), sorted(b.told)) {
+// least is how much of two recordings must be the same.
+const least = 0.7
+
+// alike says whether the same work was done twice: on the same site, brought together as when it is taught, at least 0.7 of the steps are in
+// both, and each step that writes or picks, by the same button. What only looked elsewhere and came back does not count.
+func alike(a, b human.Procedure) bool {
+	if !slices.ContainsFunc(sites(a), func(site string) bool { return slices.Contains(sites(b), site) }) {
 		return false
 	}
-	mine, theirs := a.common(), b.common()
-	same := 0
-	for word := range mine {
-		if theirs[word] {
-			same++
+	both, all := 0, 0
+	for _, c := range merge([]human.Procedure{a, b}).columns {
+		first := c.first()
+		switch {
+		case c.all() && first.Writes && buttonOf(a, first) != buttonOf(b, c.of[1]):
+			return false
+		case c.all():
+			both++
+			all++
+		case first.Writes || first.Do == "pick":
+			return false
+		case c.left == nil && first.detour == 0 && !looks(first.ProcedureStep):
+			all++
 		}
 	}
-	least := 0.75
-	if a.head() == b.head() {
-		least = 0.25
-	}
-	return same > 0 && float64(2*same) >= least*float64(len(mine)+len(theirs))
+	return float64(both) >= least*float64(all) && both > 1
 }
 
-// head is what the first sentence of a request is about first of all.
-func (a asking) head() string {
-	first, _, _ := strings.Cut(strings.NewReplacer(". ", "\n", "。", "\n", "；", "\n").Replace(a.text), "\n")
-	_, head := things(first)
-	return head
-}
-
-func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
-
-// common are the words of a request that may be in another one for the same work.
-func (a asking) common() map[string]bool {
-	all := map[string]bool{}
-	for _, t := range a.words {
-		if !t.name && !passed()[t.word] && !neutral()[t.word] && !lead()[t.word] {
-			all[t.word] = true
+// buttonOf is the name of what a step is done to, without numbers and what was typed or stands in its row: Approve is not Reject.
+func buttonOf(p human.Procedure, s *shown) string {
+	if s.Target == nil {
+		return ""
+	}
+	name := s.Target.Name
+	for _, cell := range s.Target.Row {
+		name = strings.ReplaceAll(name, cell, "")
+	}
+	for _, other := range p.Steps {
+		if other.Text != "" {
+			name = strings.ReplaceAll(name, other.Text, "")
 		}
 	}
-	for _, verbs := range doings() {
-		for _, verb := range verbs {
-			delete(all, stem(verb))
-		}
-	}
-	return all
+	return digits(name)
 }

@@ -291,7 +291,7 @@ func until[T any](t testing.TB, what string, is func() (T, bool)) T {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-tick.C {
 		if v, ok := is(); ok {
 			return v
 		}

@@ -1,8 +1,9 @@
 import { call, fetchBytes, search, type Connection } from './http';
 import { shell } from './shell';
-import type { ListedProcedure, Procedure, ProcedureChange, ProcedureDraft, RunOfProcedure, RunOrder, ShownProcedure } from '../lib/wire';
+import type { ListedProcedure, Procedure, ProcedureChange, ProcedureDraft, RepeatedWork, RunOfProcedure, RunOrder, ShownProcedure } from '../lib/wire';
 
 const all = '/api/procedures';
+const proposed = '/api/procedure-proposals';
 const one = (name: string, what = ''): string => `${all}/${encodeURIComponent(name)}${what}`;
 const runOf = (operation: string, what = ''): string => `/api/operations/${encodeURIComponent(operation)}/procedure${what}`;
 
@@ -12,6 +13,16 @@ export class ProceduresApi {
 
   async list(): Promise<ListedProcedure[]> {
     return (await call<{ procedures: ListedProcedure[] | null }>(this.to, 'GET', all)).procedures ?? [];
+  }
+
+  /** Work that was done by hand again and again, and that no procedure covers. */
+  async proposals(): Promise<RepeatedWork[]> {
+    return (await call<{ proposals: RepeatedWork[] | null }>(this.to, 'GET', proposed)).proposals ?? [];
+  }
+
+  /** Has no work proposed that is like that of an operation. */
+  dismiss(operation: string): Promise<void> {
+    return call(this.to, 'DELETE', `${proposed}/${encodeURIComponent(operation)}`);
   }
 
   /** A procedure with its versions and runs, in its newest version where none is named. */

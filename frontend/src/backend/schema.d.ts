@@ -2251,6 +2251,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/procedure-proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Similar work that people did by hand three times or more in 90 days, and that no procedure covers
+         * @description For: operator.
+         */
+        get: operations["listProcedureProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/procedure-proposals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Do not propose to teach such work again
+         * @description For: operator.
+         */
+        delete: operations["dismissProcedureProposal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/procedure-tools": {
         parameters: {
             query?: never;
@@ -7422,6 +7462,9 @@ export interface components {
              */
             type: "text" | "integer" | "number" | "date" | "month" | "choice" | "file";
         };
+        ProcedureProposals: {
+            proposals: components["schemas"]["RepeatedWork"][];
+        };
         ProcedureSecret: {
             /** @description Origins of the pages that the frame may lie in, beside site. */
             around?: string[];
@@ -7998,6 +8041,31 @@ export interface components {
              * @enum {string}
              */
             why: "age" | "size";
+        };
+        RepeatedWork: {
+            /** @description That asked for it. */
+            agents: string[];
+            /** Format: date-time */
+            first: string;
+            /** Format: date-time */
+            last: string;
+            /** @description The latest: what a dismissal names. */
+            operation_id: string;
+            /** @description Of the latest three, the oldest first: what a procedure can be made of. */
+            recordings: string[];
+            site: string;
+            /**
+             * Format: int64
+             * @description In the last 90 days, with a recording that is kept.
+             */
+            times: number;
+            /** @description What the latest asked for. */
+            title: string;
+            /**
+             * Format: int64
+             * @description How long all of them were recorded, pauses left out.
+             */
+            took_ms: number;
         };
         ReplayRequest: {
             /** @description Ids; absent: all that are not cut. */
@@ -14250,6 +14318,65 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ProcedureDraft"];
                 };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listProcedureProposals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcedureProposals"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dismissProcedureProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error; nothing was changed. */
             default: {

@@ -35,6 +35,7 @@ export type ProcedureParameter = Schemas['ProcedureParameter'];
 export type ProcedureEffect = Schemas['ProcedureEffect'];
 export type ProcedureDraft = Schemas['ProcedureDraft'];
 export type ListedProcedure = Schemas['Listed'];
+export type RepeatedWork = Schemas['RepeatedWork'];
 export type ShownProcedure = Schemas['Shown'];
 export type ProcedureChange = Schemas['Change'];
 export type TaughtRow = Schemas['TaughtRow'];
