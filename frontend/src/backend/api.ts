@@ -6,7 +6,7 @@ import { shell } from './shell';
 import type { PlanOutcome } from '../lib/planwire';
 import type { Counted } from '../lib/statistics';
 import type {
-  Action, Agent, Answer, Attempt, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, LeftTeam, RecordingHolder, MemberChange, TeamBoard, TeamInvitation, TeamMembers, TeamRules, TimelineEvent, Verification, View,
+  Action, Agent, Answer, Attempt, AttentionReport, Capturable, CaptureRequest, Chain, Check, CodeChange, DataState, DraftRequest, Drafts, EditedView, Edits, ExportOffer, HistoryStatistics, HitList, Json, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, Removal, ReplayState, ServerKey, SettingList, SettingValue, Showing, Sink, SourceState, State, Suggestion, Summarizers, Summary, DeskState, LeftTeam, RecordingHolder, MemberChange, TeamBoard, TeamInvitation, TeamMembers, TeamRules, TimelineEvent, Verification, View,
 } from '../lib/wire';
 
 export interface Query extends Omit<Counted, 'action_type'> {
@@ -64,6 +64,10 @@ export class Api {
 
   statistics(query: Counted & { days: number }): Promise<HistoryStatistics> {
     return this.#get('/api/statistics' + search(query));
+  }
+
+  attention(query: { days: number; zone: string }): Promise<AttentionReport> {
+    return this.#get('/api/attention' + search(query));
   }
 
   /** Saves all operations of a list as a file, and returns its name. */

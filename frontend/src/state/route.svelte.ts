@@ -16,9 +16,9 @@ export function placeOf(page: Page, ...parts: string[]): string {
   return ['#', page, ...parts.filter(Boolean).map(encodeURIComponent)].join('/');
 }
 
-/** The list whose filter a place has in its address; '' where it has none. The history's statistics have their own. */
+/** The list whose filter a place has in its address; '' where it has none. The history's statistics have their own, its attention none. */
 function listOf(page: Page, id: string): FilteredList | '' {
-  if (page === 'history') return id === 'statistics' ? 'statistics' : 'history';
+  if (page === 'history') return id === 'statistics' ? 'statistics' : id === 'attention' ? '' : 'history';
   return page === 'inbox' ? 'inbox' : '';
 }
 
