@@ -252,3 +252,39 @@ test('a run that stopped rings: a notification says where and why, and its card 
   expect(await calls(page, 'Notify')).toHaveLength(1);
   await expect(page.locator(`[data-id="${id}"]`)).not.toContainText('Stopped');
 });
+
+test('work done by hand again is proposed: it is taught from its recordings, or not proposed any more', async ({ app, page }) => {
+  // The server's part is tested with real recordings; here it has three at once.
+  const work = {
+    title: 'Get the invoice of Nordwind', site: 'https://billing.portal.example', agents: ['invoice-bot', 'clerk'], times: 4, took_ms: 14 * 60_000,
+    first: new Date(Date.now() - 40 * 86_400_000).toISOString(), last: new Date().toISOString(), operation_id: 'op_last', recordings: ['rec_a', 'rec_b', 'rec_c'],
+  };
+  let dismissed = '';
+  await page.route('**/api/procedure-proposals**', (route) => {
+    if (route.request().method() !== 'DELETE') return route.fulfill({ json: { proposals: dismissed ? [] : [work] } });
+    dismissed = route.request().url();
+    return route.fulfill({ status: 204 });
+  });
+  await app.open('procedures');
+  const proposed = page.getByRole('region', { name: 'Done by hand again and again' });
+  await expect(proposed.getByRole('listitem')).toHaveCount(1);
+  await expect(proposed).toContainText('Get the invoice of Nordwind');
+  await expect(proposed).toContainText('4 times since');
+  await expect(proposed).toContainText('billing.portal.example');
+  await accessibleInBothThemes(page);
+  await resize(page, 400, 760);
+  await fits(page, 'section button');
+  await resize(page, 1280, 800);
+
+  await proposed.getByRole('button', { name: 'Teach…' }).press('Enter');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Choose one to three recordings');
+  await dialog.getByRole('button', { name: 'Teach', exact: true }).press('Enter');
+  await expect(page).toHaveURL(/#\/procedures\/~teach\/rec_a~rec_b~rec_c$/);
+  await expect(page.getByText('there is no recording rec_a').first()).toBeVisible();
+  await app.open('procedures');
+  await proposed.getByRole('button', { name: 'Do not propose this' }).press('Enter');
+  await expect(proposed).toBeHidden();
+  expect(dismissed).toContain('/api/procedure-proposals/op_last');
+  app.errors.length = 0; // the server has no such recordings
+});
