@@ -6812,6 +6812,10 @@ export interface components {
         Offer: {
             does: ("reads" | "sends" | "pays" | "deletes")[];
             figures: components["schemas"]["Figures"];
+            /** @description Of the fields that the request wants: the output that each gets. */
+            gives: {
+                [key: string]: string;
+            };
             /** @description Fields that the request wants and that it does not give: a person fills them in after the run. */
             missing: string[];
             parameters: components["schemas"]["ProcedureParameter"][];
