@@ -2,9 +2,9 @@ import type { Plugin } from 'vite';
 
 /** Which modules the parts of the page begin with, and how many bytes of script each may load before it is drawn, in one language. */
 const parts: Record<string, { from: string[]; most: number }> = {
-  'what every window loads': { from: ['src/main.ts'], most: 504_000 },
-  'the popup': { from: ['src/main.ts', 'src/views/PopupView.svelte'], most: 550_000 },
-  'the inbox': { from: ['src/main.ts', 'src/views/Console.svelte', 'src/views/InboxView.svelte'], most: 718_000 },
+  'what every window loads': { from: ['src/main.ts'], most: 508_000 },
+  'the popup': { from: ['src/main.ts', 'src/views/PopupView.svelte'], most: 556_000 },
+  'the inbox': { from: ['src/main.ts', 'src/views/Console.svelte', 'src/views/InboxView.svelte'], most: 726_000 },
 };
 const language = 'src/paraglide/messages/en.js';
 

@@ -134,7 +134,7 @@ export interface KindDefinition {
   /** Where it is answered by more than a form. */
   controller?: (opened: OpenOperation) => Controller;
   /** What may do its work in place of an operator. */
-  offering?: (opened: OpenOperation) => Offering;
+  offering?: () => Promise<{ Offering: new (opened: OpenOperation) => Offering }>;
   /** What its parts share, put into the context of the page: called while the page is made. */
   provide?: (opened: OpenOperation) => void;
   /** Completes an answer before it is sent. */

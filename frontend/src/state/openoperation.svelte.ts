@@ -2,6 +2,7 @@ import { tick } from 'svelte';
 import { answerOf, isEmpty, withSources, type AnswerForm } from '../lib/answer';
 import { released } from '../lib/findings';
 import { ended, forOthers, snoozed } from '../lib/life';
+import { loadPart } from '../lib/loading';
 import { running } from '../lib/recording';
 import { kindOf, type KindDefinition } from '../kinds';
 import type { Controller, Offering } from '../kinds/kind';
@@ -31,8 +32,8 @@ export class OpenOperation {
   readonly kind: KindDefinition;
   /** Of kinds that are answered by more than a form. */
   readonly controller: Controller | undefined;
-  /** A procedure that may do the work. */
-  readonly offering: Offering | undefined;
+  /** What may do the work. Absent until it is asked for by offers(). */
+  offering = $state.raw<Offering>();
   /** Why the last try to answer was not even sent: the field that is missing. */
   missing = $state<'' | 'reason' | 'answer' | 'words' | 'edits' | 'checking' | 'blocked'>('');
   /** What stands beside an operation that is recorded, or that the gatekeeper asks about: more of it, or what was said. */
@@ -51,7 +52,6 @@ export class OpenOperation {
     this.asked = new Asked(this.draft, () => this.op);
     this.kind = kindOf(op);
     this.controller = this.kind.controller?.(this);
-    if (app.may('GET /api/operations/{id}/offers')) this.offering = this.kind.offering?.(this);
     // Whether it can be changed, and what waits, follows from how this desk stands with its team.
     let stands = app.team;
     $effect(() => {
@@ -89,6 +89,16 @@ export class OpenOperation {
   as<C extends Controller>(type: new (opened: OpenOperation) => C): C {
     for (const one of [this.controller, this.offering?.performing]) if (one instanceof type) return one;
     throw new Error(`${this.id} is of another kind`);
+  }
+
+  /** Reads, once, what may do the work in place of the operator. */
+  async offers(): Promise<void> {
+    if (this.offering || !this.kind.offering || !this.app.may('GET /api/operations/{id}/offers')) return;
+    const part = await loadPart(this.kind.offering).catch(() => undefined);
+    // Without it, the work is done by hand as always.
+    if (!part) return;
+    this.offering ??= new part.Offering(this);
+    await this.offering.load();
   }
 
   /** Marks the element that gets the keyboard when a command wants a word typed. */

@@ -24,18 +24,9 @@ const foundBys = { aria: m.proc_by_role, 'role and name': m.proc_by_role, 'test 
 /** What an element was found by, in words. */
 export const foundByWords = (by = ''): string => (Object.hasOwn(foundBys, by) ? foundBys[by as keyof typeof foundBys]() : by);
 
-const roles = {
-  button: m.proc_role_button, link: m.proc_role_link, textbox: m.proc_role_textbox, searchbox: m.proc_role_searchbox, combobox: m.proc_role_combobox, spinbutton: m.proc_role_spinbutton,
-  checkbox: m.proc_role_checkbox, radio: m.proc_role_radio, switch: m.proc_role_switch, slider: m.proc_role_slider, option: m.proc_role_option, listbox: m.proc_role_listbox,
-  heading: m.proc_role_heading, cell: m.proc_role_cell, columnheader: m.proc_role_columnheader, rowheader: m.proc_role_rowheader, row: m.proc_role_row, table: m.proc_role_table,
-  list: m.proc_role_list, listitem: m.proc_role_listitem, tab: m.proc_role_tab, menu: m.proc_role_menu, menuitem: m.proc_role_menuitem, dialog: m.proc_role_dialog,
-  alert: m.proc_role_alert, status: m.proc_role_status, img: m.proc_role_img, form: m.proc_role_form, group: m.proc_role_group,
-} as const;
-const roleWord = (role: string): string => (Object.hasOwn(roles, role) ? roles[role as keyof typeof roles]() : role);
-
 /** What an element is, in words. */
 export const targetWords = (target: ProcedureTarget | undefined): string =>
-  target?.name ? (target.role ? m.proc_target({ role: roleWord(target.role), name: target.name }) : m.proc_target_name({ name: target.name })) : target?.role ? roleWord(target.role) : (target?.tag ?? target?.selectors?.[0]?.at(-1) ?? '');
+  target?.name ? (target.role ? m.proc_target({ role: m.proc_role_of({ role: target.role }), name: target.name }) : m.proc_target_name({ name: target.name })) : target?.role ? m.proc_role_of({ role: target.role }) : (target?.tag ?? target?.selectors?.[0]?.at(-1) ?? '');
 
 export const checkpointKinds = {
   address: m.proc_is_address, title: m.proc_is_title, element: m.proc_is_element, gone: m.proc_is_gone, value: m.proc_is_value, text: m.proc_is_text, download: m.proc_is_download, opened: m.proc_is_opened, closed: m.proc_is_closed,

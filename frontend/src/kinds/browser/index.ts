@@ -1,6 +1,5 @@
 import { m } from '../../paraglide/messages';
 import type { KindDefinition } from '../kind';
-import { Offering } from '../procedure/offering.svelte';
 import { Picking } from './picking.svelte';
 
 /** Work on web pages, from which fields are filled. */
@@ -14,5 +13,5 @@ export const browser: KindDefinition = {
   card: () => import('../../components/popup/CardHands.svelte'),
   batch: () => import('../../components/operation/BatchAnswers.svelte'),
   controller: (opened) => new Picking(opened),
-  offering: (opened) => new Offering(opened),
+  offering: () => import('../procedure/offering.svelte'),
 };

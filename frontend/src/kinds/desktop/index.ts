@@ -1,6 +1,5 @@
 import { m } from '../../paraglide/messages';
 import type { KindDefinition } from '../kind';
-import { Offering } from '../procedure/offering.svelte';
 
 /** Work in a program on the operator's screen. */
 export const desktop: KindDefinition = {
@@ -12,5 +11,5 @@ export const desktop: KindDefinition = {
   page: () => import('./page'),
   card: () => import('../../components/popup/CardHands.svelte'),
   batch: () => import('../../components/operation/BatchAnswers.svelte'),
-  offering: (opened) => new Offering(opened),
+  offering: () => import('../procedure/offering.svelte'),
 };
