@@ -264,7 +264,7 @@ test('a request with a missing value is offered without ink, and nothing is fill
   const { operation_id: id } = await bot.ring(invoice('Export the invoice of Nordwind'));
   await app.open();
   await app.openOperation(id);
-  const offer = page.getByRole('region', { name: /^Taught on \d+ \w+, no good run yet: run it with these parameters\?$/ });
+  const offer = page.getByRole('region', { name: /^Taught on \w+ \d+, no good run yet: run it with these parameters\?$/ });
   const run = offer.getByRole('button', { name: 'Run with these' });
   const send = page.locator('.decide').getByRole('button', { name: 'Send answer' });
   const month = offer.getByLabel('month');
@@ -275,7 +275,7 @@ test('a request with a missing value is offered without ink, and nothing is fill
   await expect(send).toHaveClass(/ink/);
   await accessibleInBothThemes(page);
   await resize(page, 400, 760);
-  await fits(page, '.op button');
+  await fits(page, '.decide button');
   await resize(page, 1280, 800);
   await app.armed();
   await run.click();
