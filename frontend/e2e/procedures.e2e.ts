@@ -362,6 +362,21 @@ steps:
     await app.openOperation(next.operation_id);
     await expect(offer).toHaveAccessibleName(/, 1 good run: run it/);
     await expect(offer).toContainText(/2 steps, usually 0:\d\d/);
+
+    // Where the page is another one, it stops; once it is ended there, the work is one's own, and it is not offered again.
+    await server.operator.call('POST', '/api/procedures', { file: quota.replace('then: [{is: element, target: {role: heading, name: Scale 2026}}]', 'within: 1\n    then: [{is: title, text: Another page}]'), after: 1 });
+    await page.reload();
+    await app.armed();
+    await offer.getByRole('button', { name: 'Run with these' }).click();
+    await expect(page.locator('.runbar')).toContainText('Stopped at step 1', { timeout: 30_000 });
+    await expect(page.getByRole('button', { name: 'Send answer' })).toHaveCount(0);
+    await page.locator('.op').getByRole('button', { name: /^End run/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End run' }).click();
+    await expect(page.locator('.runbar')).toContainText('Ended');
+    await expect(page.getByRole('region', { name: 'Your answer' })).toBeVisible();
+    await page.reload();
+    await expect(page.locator('.runbar')).toContainText('Ended');
+    await expect(offer).toHaveCount(0);
     expect(app.errors).toEqual([]);
   } finally {
     await server.end();
