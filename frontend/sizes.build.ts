@@ -2,9 +2,9 @@ import type { Plugin } from 'vite';
 
 /** Which modules the parts of the page begin with, and how many bytes of script each may load before it is drawn, in one language. */
 const parts: Record<string, { from: string[]; most: number }> = {
-  'what every window loads': { from: ['src/main.ts'], most: 509_000 },
-  'the popup': { from: ['src/main.ts', 'src/views/PopupView.svelte'], most: 555_000 },
-  'the inbox': { from: ['src/main.ts', 'src/views/Console.svelte', 'src/views/InboxView.svelte'], most: 723_000 },
+  'what every window loads': { from: ['src/main.ts'], most: 516_000 },
+  'the popup': { from: ['src/main.ts', 'src/views/PopupView.svelte'], most: 563_000 },
+  'the inbox': { from: ['src/main.ts', 'src/views/Console.svelte', 'src/views/InboxView.svelte'], most: 733_000 },
 };
 const language = 'src/paraglide/messages/en.js';
 

@@ -25,6 +25,7 @@ type Offer struct {
 	Why        []human.Sentence           `json:"why" doc:"Why it is offered."`
 	Parameters []human.ProcedureParameter `json:"parameters"`
 	Values     []OfferedValue             `json:"values" doc:"One for each parameter, in order."`
+	Gives      map[string]string          `json:"gives" doc:"Of the fields that the request wants: the output that each gets."`
 	Missing    []string                   `json:"missing" doc:"Fields that the request wants and that it does not give: a person fills them in after the run."`
 	score      float64
 }
@@ -74,7 +75,8 @@ func (s *Service) Offers(ctx context.Context, by human.Actor, id human.Operation
 		}
 		o := Offer{
 			Procedure: p.Name, Title: p.Title, Version: v.Number, Digest: v.Digest, TaughtAt: versions[len(versions)-1].SavedAt, Does: orEmpty(p.Does),
-			Risk: RiskOf(p), Steps: len(p.Steps), Figures: figures(runs), Why: c.Why, Parameters: orEmpty(p.Parameters), Missing: orEmpty(c.Missing), score: c.score,
+			Risk: RiskOf(p), Steps: len(p.Steps), Figures: figures(runs), Why: c.Why, Parameters: orEmpty(p.Parameters), Gives: c.Fields, Missing: orEmpty(c.Missing),
+			score: c.score,
 		}
 		read := readValues(p, op)
 		o.Values = []OfferedValue{}

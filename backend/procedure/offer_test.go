@@ -3,6 +3,7 @@ package procedure_test
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,7 +150,12 @@ func TestAnOfferThatGivesLess(t *testing.T) {
 	d.effect = d.grows()
 	d.act = func(s human.ProcedureStep) (record.Did, error) { return record.Did{Text: "R-20881"}, nil }
 	id := d.requested(`"order number", "carrier"`)
-	_, err := d.service.Take(t.Context(), ann, id, d.taken(id))
+	offers, err := d.service.Offers(t.Context(), ann, id)
+	must(t, err)
+	if o := offers[0]; !maps.Equal(o.Gives, map[string]string{"order number": "number"}) || !slices.Equal(o.Missing, []string{"carrier"}) {
+		t.Errorf("it gives %v and lacks %v", o.Gives, o.Missing)
+	}
+	_, err = d.service.Take(t.Context(), ann, id, d.taken(id))
 	must(t, err)
 	r := d.until(id, human.Succeeded)
 	op, err := d.queue.Get(t.Context(), ann, id)

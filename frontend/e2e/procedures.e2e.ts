@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from '@playwright/test';
-import { accessibleInBothThemes, choose, expect, fits, mod, resize, test } from './support/test';
+import { Screen } from './support/screen';
+import { Server } from './support/server';
+import { accessibleInBothThemes, choose, Console, expect, fits, mod, resize, test } from './support/test';
+import { browserPath, Vendor } from './support/vendor';
 import { calls, emit, inWindow } from './support/window';
 
 const file = `deskbell_procedure: 1
@@ -287,4 +290,133 @@ test('work done by hand again is proposed: it is taught from its recordings, or 
   await expect(proposed).toBeHidden();
   expect(dismissed).toContain('/api/procedure-proposals/op_last');
   app.errors.length = 0; // the server has no such recordings
+});
+
+/** What an agent asks a person for, and the procedure does. */
+const invoice = (description: string, url = 'https://billing.portal.example/') => ({ action_type: 'browser', description, timeout: 3600, details: { url, data_to_extract: ['total', 'iban'] } });
+
+test('a request with a missing value is offered without ink, and nothing is filled in', async ({ app, page, server, bot }) => {
+  await server.operator.call('POST', '/api/procedures', { file });
+  const { operation_id: id } = await bot.ring(invoice('Export the invoice of Nordwind'));
+  await app.open();
+  await app.openOperation(id);
+  const offer = page.getByRole('region', { name: /^Taught on \w+ \d+, no good run yet: run it with these parameters\?$/ });
+  const run = offer.getByRole('button', { name: 'Run with these' });
+  const send = page.locator('.decide').getByRole('button', { name: 'Send answer' });
+  const month = offer.getByLabel('month');
+  for (const text of ['Export an invoice', 'version 1', 'reads', '4 steps', 'total', 'iban: you fill that in after the run', 'same site: billing.portal.example', 'gives 1 of 2 fields', 'not in the request']) await expect(offer).toContainText(text);
+  await expect(offer.getByLabel('customer')).toHaveValue('Nordwind');
+  await expect(month).toHaveValue('');
+  await expect(run).not.toHaveClass(/ink/);
+  await expect(send).toHaveClass(/ink/);
+  await accessibleInBothThemes(page);
+  await resize(page, 400, 760);
+  await fits(page, '.decide button');
+  await resize(page, 1280, 800);
+  await app.armed();
+  await run.click();
+  await expect(month).toBeFocused();
+  await expect(offer).toContainText('Enter a value');
+  await month.fill('2026-10');
+  await expect(offer).toContainText('entered by you');
+  await expect(run).toHaveClass(/ink/);
+  await expect(send).not.toHaveClass(/ink/);
+  // Who begins to answer does it by hand.
+  await page.getByRole('textbox', { name: 'Your answer' }).fill('It was 12');
+  await expect(run).not.toHaveClass(/ink/);
+  await expect(send).toHaveClass(/ink/);
+
+  // What sends is never the usual way, though nothing is missing.
+  await server.operator.call('POST', '/api/procedures', { file: file.replace('does: [reads]', 'does: [sends]\npolicy: permissive'), after: 1 });
+  const sends = await bot.ring(invoice('Export the invoice of Nordwind, 2026-10'));
+  await app.openOperation(sends.operation_id);
+  await expect(month).toHaveValue('2026-10');
+  await expect(offer).toContainText('sends');
+  await expect(run).toBeEnabled();
+  await expect(run).not.toHaveClass(/ink/);
+});
+
+test('a card says that a procedure was taught for it', async ({ page, server, bot }) => {
+  await server.operator.call('POST', '/api/procedures', { file });
+  await bot.ring(invoice('Export the invoice of Nordwind, 2026-10'));
+  await resize(page, 448, 900);
+  const { code } = await server.invite();
+  await page.goto(`${server.url}/?view=popup#code=${code}`);
+  const card = page.getByRole('article', { name: 'Export the invoice of Nordwind, 2026-10' });
+  await expect(card.getByRole('button', { name: 'Taught: Export an invoice, no good run yet' })).toBeVisible();
+  await accessibleInBothThemes(page);
+});
+
+test('what is offered for a request runs in the browser, and answers it', async ({ page }) => {
+  test.slow();
+  const desktop = await Screen.start();
+  const vendor = await Vendor.start();
+  const server = await Server.start([], { ...desktop.env, HOME: desktop.dir, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(desktop) });
+  try {
+    const quota = `deskbell_procedure: 1
+name: read_quota
+title: Read the quota of a month
+where: browser
+does: [reads]
+parameters:
+  - {name: month, type: month, examples: [2026-09]}
+outputs:
+  - {name: used, type: text}
+steps:
+  - id: s1
+    do: navigate
+    title: Open the quota of {month}
+    url: ${vendor.url}/quota?month={month}
+    then: [{is: element, target: {role: heading, name: Scale 2026}}]
+  - id: s2
+    do: pick
+    title: Read what is used
+    output: used
+    target: {role: status, name: Used this month}
+    then: [{is: text, text: Used this month}]
+`;
+    await server.operator.call('POST', '/api/procedures', { file: quota });
+    const bot = await server.agent('invoice-bot');
+    const ask = { action_type: 'browser', description: 'Read the quota of October 2026', timeout: 3600, details: { url: `${vendor.url}/quota`, data_to_extract: ['used'] } };
+    const { operation_id: id } = await bot.ring(ask);
+    const app = new Console(page, server);
+    await app.open();
+    await app.openOperation(id);
+    const offer = page.getByRole('region', { name: /run it with these parameters\?$/ });
+    await expect(offer.getByLabel('month')).toHaveValue('2026-10');
+    await expect(offer.getByRole('button', { name: 'Run with these' })).toHaveClass(/ink/);
+    await app.armed();
+    await page.keyboard.press(`${mod}+Enter`);
+    await expect(page.locator('.runbar')).toBeVisible({ timeout: 30_000 });
+    const done = await bot.until(id, (op) => op.state === 'completed');
+    expect((done as typeof done & { result: { fields: unknown; execution_result: string } }).result.fields).toEqual({ used: '8.4M' });
+    // What was run is there after the page was loaded anew, too; and the next request is offered with it.
+    await page.reload();
+    await expect(page.locator('.runbar')).toContainText('Good');
+    await expect(page.locator('.op')).toContainText('2 of 2 steps done');
+    const next = await bot.ring(ask);
+    await app.openOperation(next.operation_id);
+    await expect(offer).toHaveAccessibleName(/, 1 good run: run it/);
+    await expect(offer).toContainText(/2 steps, usually 0:\d\d/);
+
+    // Where the page is another one, it stops; once it is ended there, the work is one's own, and it is not offered again.
+    await server.operator.call('POST', '/api/procedures', { file: quota.replace('then: [{is: element, target: {role: heading, name: Scale 2026}}]', 'within: 1\n    then: [{is: title, text: Another page}]'), after: 1 });
+    await page.reload();
+    await app.armed();
+    await offer.getByRole('button', { name: 'Run with these' }).click();
+    await expect(page.locator('.runbar')).toContainText('Stopped at step 1', { timeout: 30_000 });
+    await expect(page.getByRole('button', { name: 'Send answer' })).toHaveCount(0);
+    await page.locator('.op').getByRole('button', { name: /^End run/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End run' }).click();
+    await expect(page.locator('.runbar')).toContainText('Ended');
+    await expect(page.getByRole('region', { name: 'Your answer' })).toBeVisible();
+    await page.reload();
+    await expect(page.locator('.runbar')).toContainText('Ended');
+    await expect(offer).toHaveCount(0);
+    expect(app.errors).toEqual([]);
+  } finally {
+    await server.end();
+    await vendor.end();
+    await desktop.end();
+  }
 });

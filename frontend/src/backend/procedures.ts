@@ -1,11 +1,12 @@
 import { call, fetchBytes, search, type Connection } from './http';
 import { shell } from './shell';
-import type { ListedProcedure, Procedure, ProcedureChange, ProcedureDraft, RepeatedWork, RunOfProcedure, RunOrder, ShownProcedure } from '../lib/wire';
+import type { ListedProcedure, Procedure, ProcedureChange, ProcedureDraft, ProcedureOffer, ProcedureOffers, RepeatedWork, RunOfProcedure, RunOrder, ShownProcedure } from '../lib/wire';
 
 const all = '/api/procedures';
 const proposed = '/api/procedure-proposals';
 const one = (name: string, what = ''): string => `${all}/${encodeURIComponent(name)}${what}`;
 const runOf = (operation: string, what = ''): string => `/api/operations/${encodeURIComponent(operation)}/procedure${what}`;
+const offersOf = (operation: string): string => `/api/operations/${encodeURIComponent(operation)}/offers`;
 
 /** The calls about procedures and their runs. A run goes by its operation's id. Each throws a Problem and nothing else. */
 export class ProceduresApi {
@@ -63,6 +64,16 @@ export class ProceduresApi {
   /** Asks for a run, and returns the id of its operation. */
   async ask(name: string, parameters: Record<string, string>, version: number): Promise<string> {
     return (await call<{ operation_id: string }>(this.to, 'POST', one(name, '/runs'), { parameters, version })).operation_id;
+  }
+
+  /** The procedures that cover what a request for work asks for, the best first; or the run that was begun for it. */
+  offers(operation: string): Promise<ProcedureOffers> {
+    return call(this.to, 'GET', offersOf(operation));
+  }
+
+  /** Runs an offered procedure for its request. */
+  take(operation: string, { procedure, version, sha256 }: ProcedureOffer, parameters: Record<string, string>): Promise<RunOfProcedure> {
+    return call(this.to, 'POST', offersOf(operation), { procedure, version, sha256, parameters });
   }
 
   start(operation: string): Promise<RunOfProcedure> {

@@ -6852,6 +6852,10 @@ export interface components {
         Offer: {
             does: ("reads" | "sends" | "pays" | "deletes")[];
             figures: components["schemas"]["Figures"];
+            /** @description Of the fields that the request wants: the output that each gets. */
+            gives: {
+                [key: string]: string;
+            };
             /** @description Fields that the request wants and that it does not give: a person fills them in after the run. */
             missing: string[];
             parameters: components["schemas"]["ProcedureParameter"][];
@@ -8053,10 +8057,11 @@ export interface components {
             operation_id: string;
             /** @description Of the latest three, the oldest first: what a procedure can be made of. */
             recordings: string[];
+            /** @description The first that it was done on: scheme and host. */
             site: string;
             /**
              * Format: int64
-             * @description In the last 90 days, with a recording that is kept.
+             * @description In the last 90 days, as far as recordings are kept.
              */
             times: number;
             /** @description What the latest asked for. */

@@ -5,6 +5,9 @@ import type { Batch } from '../state/batch.svelte';
 import type { Command } from '../state/commands.svelte';
 import type { OpenOperation } from '../state/openoperation.svelte';
 import type { OpenRecording } from '../state/recording.svelte';
+import type { Offering } from './procedure/offering.svelte';
+
+export type { Offering };
 
 /** A component in a file of its own, which is loaded when it is first shown. */
 export type Part<P extends object> = () => Promise<{ default: Component<P> }>;
@@ -130,6 +133,8 @@ export interface KindDefinition {
   asks?: (op: Operation) => readonly string[];
   /** Where it is answered by more than a form. */
   controller?: (opened: OpenOperation) => Controller;
+  /** What may do its work in place of an operator. */
+  offering?: () => Promise<{ Offering: new (opened: OpenOperation) => Offering }>;
   /** What its parts share, put into the context of the page: called while the page is made. */
   provide?: (opened: OpenOperation) => void;
   /** Completes an answer before it is sent. */

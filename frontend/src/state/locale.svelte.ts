@@ -50,5 +50,7 @@ export const language = new Language();
 /** A day and a time of the operator's clock, with seconds where `exact`. */
 export const dayAndTime = (at: string, exact = false): string =>
   new Intl.DateTimeFormat(language.locale, { dateStyle: 'medium', timeStyle: exact ? 'medium' : 'short', hourCycle: 'h23' }).format(new Date(at));
+/** A day of the operator's calendar, without its year. */
+export const dayOf = (at: string): string => new Intl.DateTimeFormat(language.locale, { day: 'numeric', month: 'long' }).format(new Date(at));
 overwriteGetLocale(() => language.locale);
 overwriteSetLocale((locale) => void language.choose(locale));

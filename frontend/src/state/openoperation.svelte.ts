@@ -2,9 +2,10 @@ import { tick } from 'svelte';
 import { answerOf, isEmpty, withSources, type AnswerForm } from '../lib/answer';
 import { released } from '../lib/findings';
 import { ended, forOthers, snoozed } from '../lib/life';
+import { loadPart } from '../lib/loading';
 import { running } from '../lib/recording';
 import { kindOf, type KindDefinition } from '../kinds';
-import type { Controller } from '../kinds/kind';
+import type { Controller, Offering } from '../kinds/kind';
 import type { Answer, Operation, Recording } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { Asked } from './asked.svelte';
@@ -31,6 +32,8 @@ export class OpenOperation {
   readonly kind: KindDefinition;
   /** Of kinds that are answered by more than a form. */
   readonly controller: Controller | undefined;
+  /** What may do the work. Absent until it is asked for by offers(). */
+  offering = $state.raw<Offering>();
   /** Why the last try to answer was not even sent: the field that is missing. */
   missing = $state<'' | 'reason' | 'answer' | 'words' | 'edits' | 'checking' | 'blocked'>('');
   /** What stands beside an operation that is recorded, or that the gatekeeper asks about: more of it, or what was said. */
@@ -61,10 +64,10 @@ export class OpenOperation {
     return this.app.operations.all.get(this.id);
   }
 
-  /** Open, not somebody else's, nothing under way, and on screen for half a second. */
+  /** Open, not somebody else's, nothing and no run under way, and on screen for half a second. */
   readonly ready = $derived.by(() => {
     const op = this.op;
-    return !!op && !ended(op) && this.mine && this.arming.armed && !this.app.answering.busy.has(this.id) && this.app.operations.whole.has(this.id);
+    return !!op && !ended(op) && this.mine && !this.offering?.running && this.arming.armed && !this.app.answering.busy.has(this.id) && this.app.operations.whole.has(this.id);
   });
 
   /** It can be denied or declined here, and nothing else: a phone's answer would need proof, and nothing is set up that gives it. */
@@ -82,10 +85,20 @@ export class OpenOperation {
   /** Nobody else has claimed it, or it is everybody's. */
   readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.app.operator || !!this.controller?.shared);
 
-  /** Its controller, for the parts of its own kind. @throws for those of another */
+  /** Its controller, or that of its run, for the parts of their own kind. @throws for those of another */
   as<C extends Controller>(type: new (opened: OpenOperation) => C): C {
-    if (this.controller instanceof type) return this.controller;
+    for (const one of [this.controller, this.offering?.performing]) if (one instanceof type) return one;
     throw new Error(`${this.id} is of another kind`);
+  }
+
+  /** Reads, once, what may do the work in place of the operator. */
+  async offers(): Promise<void> {
+    if (this.offering || !this.kind.offering || !this.app.may('GET /api/operations/{id}/offers')) return;
+    const part = await loadPart(this.kind.offering).catch(() => undefined);
+    // Without it, the work is done by hand as always.
+    if (!part) return;
+    this.offering ??= new part.Offering(this);
+    await this.offering.load();
   }
 
   /** Marks the element that gets the keyboard when a command wants a word typed. */

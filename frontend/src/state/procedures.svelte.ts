@@ -1,7 +1,8 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { Problem } from '../backend/http';
 import { ProceduresApi } from '../backend/procedures';
-import type { Action, Recording } from '../lib/wire';
+import type { Action, ProcedureParameter, Recording } from '../lib/wire';
+import { m } from '../paraglide/messages';
 import type { AppState } from './app.svelte';
 import { placeOf } from './route.svelte';
 
@@ -24,6 +25,10 @@ export const conflicts = (error: unknown): boolean => error instanceof Problem &
 
 /** The parameter whose value does not fit, or ''. */
 export const fieldOf = (error: unknown): string => (error instanceof Problem ? (error.field.split('.').at(-1) ?? '') : '');
+
+/** What is said of parameters without a value, by their names. */
+export const lacking = (parameters: readonly ProcedureParameter[], values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(parameters.filter(({ name }) => !values[name]?.trim()).map(({ name }) => [name, m.proc_value_missing()]));
 
 /** Why runs did not start, by their operations. */
 export const notStarted = new SvelteMap<string, string>();

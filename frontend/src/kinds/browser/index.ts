@@ -13,4 +13,5 @@ export const browser: KindDefinition = {
   card: () => import('../../components/popup/CardHands.svelte'),
   batch: () => import('../../components/operation/BatchAnswers.svelte'),
   controller: (opened) => new Picking(opened),
+  offering: () => import('../procedure/offering.svelte'),
 };

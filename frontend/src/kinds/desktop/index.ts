@@ -11,4 +11,5 @@ export const desktop: KindDefinition = {
   page: () => import('./page'),
   card: () => import('../../components/popup/CardHands.svelte'),
   batch: () => import('../../components/operation/BatchAnswers.svelte'),
+  offering: () => import('../procedure/offering.svelte'),
 };

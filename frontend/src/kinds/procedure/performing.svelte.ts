@@ -16,10 +16,15 @@ const pace = 500;
 
 /** The run of a procedure, on the table: asked for, under way, over. */
 export class Performing implements Controller {
-  readonly call = $derived.by<Call>(() => callOf(this.opened.op ?? {}));
   run = $state.raw<RunOfProcedure>();
   /** The version that is run, for the words of its steps. Absent until it is read, or where it was deleted. */
   procedure = $state.raw<Procedure>();
+  /** What is run: what the operation asks for, or what an operator ran for a request of another kind. */
+  readonly call = $derived.by<Call>(() => {
+    const { run, procedure } = this;
+    const asked = callOf(this.opened.op ?? {});
+    return run?.sha256 ? { ...asked, procedure: run.procedure, version: run.version, parameters: run.parameters, outputs: procedure?.outputs?.map(({ name }) => name) ?? [] } : asked;
+  });
   trouble = $state('');
   busy = $state(false);
   readonly sources: Sources;
@@ -66,7 +71,7 @@ export class Performing implements Controller {
       const run = await this.#api.run(this.opened.id);
       // What was ordered meanwhile knows more.
       if (turn !== this.#turn) return;
-      this.#take(run);
+      this.accept(run);
       this.trouble = '';
     } catch (error) {
       if (turn !== this.#turn) return;
@@ -85,7 +90,7 @@ export class Performing implements Controller {
     }
   }
 
-  #take(run: RunOfProcedure): void {
+  accept(run: RunOfProcedure): void {
     // Where there is none yet, it has no state.
     if ((run.state as string) !== '') this.run = { ...run, steps: (run as { steps: RunOfProcedure['steps'] | null }).steps ?? [] };
   }
@@ -104,7 +109,7 @@ export class Performing implements Controller {
     this.busy = true;
     this.#turn++;
     try {
-      this.#take(await call());
+      this.accept(await call());
       this.trouble = '';
       notStarted.delete(this.opened.id);
     } catch (error) {
