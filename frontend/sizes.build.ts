@@ -4,7 +4,7 @@ import type { Plugin } from 'vite';
 const parts: Record<string, { from: string[]; most: number }> = {
   'what every window loads': { from: ['src/main.ts'], most: 504_000 },
   'the popup': { from: ['src/main.ts', 'src/views/PopupView.svelte'], most: 550_000 },
-  'the inbox': { from: ['src/main.ts', 'src/views/Console.svelte', 'src/views/InboxView.svelte'], most: 718_000 },
+  'the inbox': { from: ['src/main.ts', 'src/views/Console.svelte', 'src/views/InboxView.svelte'], most: 719_000 },
 };
 const language = 'src/paraglide/messages/en.js';
 
