@@ -187,6 +187,13 @@ type RunOfProcedure struct {
 	Address    string            `json:"address,omitempty" doc:"What the page showed after the last step: where it continues after a crash."`
 	Stop       *RunStop          `json:"stop,omitempty" doc:"What it stopped at, until it continues."`
 	ByHand     []RunByHand       `json:"by_hand,omitempty" doc:"When the operator had the page."`
+	Unattended *UnattendedRun    `json:"unattended,omitempty" doc:"It began without an operator; absent: one started it."`
+}
+
+// UnattendedRun says by what a run began without an operator.
+type UnattendedRun struct {
+	By    string    `json:"by" doc:"The operator who permitted it."`
+	Until time.Time `json:"until" doc:"Until when they did."`
 }
 
 // RunByHand is a time in which the operator of a run had the page. What they did then is in its recording.

@@ -25,7 +25,7 @@ type Asked struct {
 	Created   bool              `json:"created" doc:"False where the same was asked for before."`
 }
 
-// Ask asks for a run: it waits in the queue until an operator starts it. Values that do not fit their parameters are an Invalid error
+// Ask asks for a run: it waits in the queue until an operator starts it, or begins at once where an operator let it run unattended. Values that do not fit their parameters are an Invalid error
 // with the field; NotFound where there is no such procedure.
 func (s *Service) Ask(ctx context.Context, by human.Actor, called string, c Call) (Asked, error) {
 	v, err := s.version(ctx, called, c.Version)
@@ -56,10 +56,14 @@ func (s *Service) Ask(ctx context.Context, by human.Actor, called string, c Call
 	if by.Role == human.Operator {
 		agent = human.PersonID(by.Name)
 	}
-	op, created, err := s.d.Queue.Submit(ctx, human.Request{
+	r := human.Request{
 		Kind: human.ProcedureRun, Description: p.Title, Details: details, AgentID: agent, SessionID: c.SessionID,
 		IdempotencyKey: c.IdempotencyKey, Priority: human.DefaultPriority, Timeout: c.Timeout,
-	}, nil)
+	}
+	if asked, began, err := s.begin(ctx, by, v, r, c.Parameters); began || err != nil {
+		return asked, err
+	}
+	op, created, err := s.d.Queue.Submit(ctx, r, nil)
 	return Asked{op.ID, op.State, created}, err
 }
 

@@ -46,11 +46,18 @@ type Store interface {
 	Dismiss(ctx context.Context, key string) error
 	// PutRun stores a run as it is now. It blocks until that is on the disk.
 	PutRun(ctx context.Context, r human.RunOfProcedure) error
+	// Unattended is what was given last for a procedure to run without an operator; NotFound without. Remove deletes it, too.
+	Unattended(ctx context.Context, name string) (Unattended, error)
+	// PutUnattended stores that. It blocks until it is on the disk.
+	PutUnattended(ctx context.Context, u Unattended) error
 }
 
 // Queue is what is asked of the queue.
 type Queue interface {
 	Submit(ctx context.Context, r human.Request, decided *human.Answer) (op human.Operation, created bool, err error)
+	SubmitClaimed(ctx context.Context, r human.Request, by human.Actor, why string) (op human.Operation, created bool, err error)
+	Recent(ctx context.Context, of human.Kind, most int) ([]human.Operation, error)
+	Release(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error)
 	Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
 	Claim(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
 	Complete(ctx context.Context, by human.Actor, id human.OperationID, a human.Answer, digest string) (human.Operation, error)

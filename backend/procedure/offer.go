@@ -103,7 +103,7 @@ func (s *Service) unbegun(ctx context.Context, id human.OperationID) error {
 		return nil
 	case err != nil:
 		return err
-	case s.find(id) != nil || !r.State.Over() || slices.ContainsFunc(r.Steps, func(x human.RunStep) bool { return x.State != human.StepLater }):
+	case s.find(id) != nil || !r.State.Over() || begun(r):
 		return human.Errorf(human.Conflict, "a procedure was run for operation %s already; finish it by hand", id)
 	}
 	return nil
@@ -158,11 +158,7 @@ func (s *Service) Take(ctx context.Context, by human.Actor, id human.OperationID
 	if err == nil {
 		return running, nil
 	}
-	r.State, r.Why, r.EndedAt = human.GivenUp, new(human.Sayf("it did not start: %s", human.SafeText(err))), new(s.d.Now().UTC())
-	if e := s.d.Store.PutRun(context.WithoutCancel(ctx), r); e != nil {
-		s.d.Log.Error("a run that did not start could not be stored", "operation_id", id, "err", e)
-	}
-	return r, err
+	return s.unstarted(ctx, r, err), err
 }
 
 // callOf is what is run for an operation: what it asks for itself, or what an operator took for it.

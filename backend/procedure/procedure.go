@@ -18,8 +18,10 @@ type Service struct {
 	saving sync.Mutex // held while a version is saved
 	taking sync.Mutex // held while an offer is taken
 
-	looking sync.Mutex                            // held while work that was done again is looked for
-	did     map[human.RecordingID]human.Procedure // what was done in the recordings that were looked at the last time
+	looking   sync.Mutex                            // held while work that was done again is looked for
+	did       map[human.RecordingID]human.Procedure // what was done in the recordings that were looked at the last time
+	granting  sync.Mutex                            // held while what runs unattended is changed
+	beginning sync.Mutex                            // held while a run begins without an operator
 
 	mu     sync.Mutex
 	runs   map[human.OperationID]*run // those that are not over
@@ -74,6 +76,8 @@ type Shown struct {
 	Figures   Figures                `json:"figures"`
 	Drifting  []Drift                `json:"drifting" doc:"Steps whose best selector did not find their element in the last good run."`
 	Runs      []human.RunOfProcedure `json:"runs" doc:"The newest first, at most 50."`
+
+	Unattended UnattendedState `json:"unattended"`
 }
 
 // A Drift is a step whose element is found another way than when it was taught.
@@ -192,11 +196,11 @@ func (s *Service) Get(ctx context.Context, by human.Actor, called string, number
 	if err != nil {
 		return Shown{}, err
 	}
-	all, err := s.versions(ctx, called)
+	all, runs, err := s.history(ctx, called)
 	if err != nil {
 		return Shown{}, err
 	}
-	runs, err := s.d.Store.Runs(ctx, called, 1000)
+	unattended, err := s.unattended(ctx, all, runs)
 	if err != nil {
 		return Shown{}, err
 	}
@@ -204,6 +208,7 @@ func (s *Service) Get(ctx context.Context, by human.Actor, called string, number
 	return Shown{
 		Version: v.Number, Digest: v.Digest, Procedure: p, File: v.File, Risk: RiskOf(p), Sites: sites(p), Versions: all, Findings: orEmpty(Lint(p)),
 		Figures: figures(runs), Drifting: drifting(p, runs), Runs: orEmpty(runs[:min(len(runs), 50)]),
+		Unattended: unattended,
 	}, nil
 }
 
@@ -273,6 +278,7 @@ func (s *Service) Save(ctx context.Context, by human.Actor, c Change) (Shown, er
 	if err := s.d.Store.Save(ctx, v); err != nil {
 		return Shown{}, err
 	}
+	s.settle(ctx, p.Name)
 	return s.Get(ctx, by, p.Name, 0)
 }
 

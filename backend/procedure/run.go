@@ -66,9 +66,10 @@ func (s *Service) Recover(ctx context.Context) error {
 			}
 		}
 		s.note(r, p)
+		s.settle(ctx, r.Procedure)
 		s.d.Log.Warn("a run of a procedure broke off; its operator decides how it continues", "operation_id", r.Operation, "procedure", r.Procedure)
 	}
-	return nil
+	return s.orphans(ctx)
 }
 
 // Close ends what is run, as it stands, and waits for it. Nothing can be run afterwards.
@@ -95,6 +96,8 @@ func (s *Service) Run(ctx context.Context, by human.Actor, id human.OperationID)
 	}
 	r, err := s.d.Store.Run(ctx, id)
 	switch {
+	case err == nil && r.State.Over() && r.Unattended != nil && !begun(r): // it did not start; an operator does it now
+		r = newRun(op, v, p, by, s.d.Now())
 	case err == nil && r.State.Over():
 		return r, human.Errorf(human.Conflict, "operation %s was run already; ask for another run", id)
 	case err == nil: // it broke off
@@ -205,6 +208,9 @@ func (one *run) open(ctx context.Context, op human.Operation) error {
 	}
 	one.r.Recording = rec.ID
 	one.hands, err = d.Recorder.Hands(ctx, one.by, rec.ID)
+	if err == nil && one.r.Unattended != nil && !one.broke() {
+		err = one.s.still(ctx, one.r)
+	}
 	if err == nil {
 		err = d.Store.PutRun(ctx, one.r)
 	}
@@ -212,6 +218,11 @@ func (one *run) open(ctx context.Context, op human.Operation) error {
 		_, _ = d.Recorder.Stop(context.WithoutCancel(ctx), one.by, rec.ID) // the error is the one before
 	}
 	return err
+}
+
+// begun says whether a step of a run may have been done.
+func begun(r human.RunOfProcedure) bool {
+	return slices.ContainsFunc(r.Steps, func(x human.RunStep) bool { return x.State != human.StepLater })
 }
 
 // broke says whether it broke off before.
@@ -415,7 +426,9 @@ func (one *run) yield(ctx context.Context) error {
 // change changes the run: on the disk first, before anything else is done or shown. Only the run's own goroutine calls it.
 func (one *run) change(ctx context.Context, how func(*human.RunOfProcedure)) error {
 	r := one.state()
+	before := stops(r)
 	how(&r)
+	stopped := stops(r) && !before
 	if err := one.s.d.Store.PutRun(ctx, r); err != nil {
 		return err
 	}
@@ -423,6 +436,9 @@ func (one *run) change(ctx context.Context, how func(*human.RunOfProcedure)) err
 	one.r = r
 	one.mu.Unlock()
 	one.s.note(r, one.p)
+	if stopped {
+		one.s.settle(ctx, r.Procedure)
+	}
 	return nil
 }
 
@@ -724,6 +740,9 @@ func (one *run) answer(ctx context.Context, rec human.Recording) human.Answer {
 	a.ExecutionResult = fmt.Sprintf("Ran %s, version %d: %d steps done, %d left out, %d by hand; all checkpoints held.", r.Procedure, r.Version, by[human.StepDone], by[human.StepSkipped], by[human.StepByHand])
 	if n := len(r.Effects); n > 0 {
 		a.ExecutionResult += fmt.Sprintf(" %d effects confirmed outside of the page.", n)
+	}
+	if r.Unattended != nil {
+		a.ExecutionResult += " It ran " + one.s.saysWho(*r.Unattended) + "."
 	}
 	for name, value := range r.Outputs {
 		a.Fields[name] = value

@@ -39,6 +39,8 @@ type desk struct {
 	touched string
 	sent    []string // effects that were looked at, and the secret they got
 	typed   []record.Secret
+	ahead   time.Duration // of the clock
+	opening func() error  // before a browser opens
 }
 
 func newDesk(t *testing.T) *desk {
@@ -68,7 +70,7 @@ func must(t *testing.T, err error) {
 func (d *desk) begin() {
 	d.Helper()
 	d.service = procedure.New(procedure.Deps{
-		Store: d.store.Procedures(), Queue: d.queue, Recorder: recorder{d}, Effects: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: d.store.Procedures(), Queue: d.queue, Recorder: recorder{d}, Effects: d, Now: d.now, Log: slog.New(slog.DiscardHandler),
 		Profile: func() string { return "throwaway" },
 		Secret:  func(name string) (string, error) { return "value of " + name, nil },
 		Wait: func(ctx context.Context, wait time.Duration) error {
@@ -83,6 +85,12 @@ func (d *desk) begin() {
 	must(d.T, d.service.Recover(d.Context()))
 }
 
+func (d *desk) now() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Now().Add(d.ahead)
+}
+
 func (d *desk) Look(_ context.Context, e human.ProcedureEffect, secret func(string) (string, error)) (procedure.Seen, error) {
 	if e.URL != "" {
 		text, err := secret("login")
@@ -95,6 +103,11 @@ func (d *desk) Look(_ context.Context, e human.ProcedureEffect, secret func(stri
 type recorder struct{ d *desk }
 
 func (r recorder) Start(ctx context.Context, by human.Actor, op human.OperationID, _ human.RecordingOptions) (human.Recording, error) {
+	if r.d.opening != nil {
+		if err := r.d.opening(); err != nil {
+			return human.Recording{}, err
+		}
+	}
 	if _, err := r.d.queue.RecordingBegan(ctx, by, op, "rec_1"); err != nil {
 		return human.Recording{}, err
 	}

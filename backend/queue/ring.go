@@ -60,8 +60,8 @@ func (q *Queue) byKey(ctx context.Context, r human.Request) (human.Operation, bo
 	return op, err == nil, err
 }
 
-// take stores a request, unless there is an operation that it joins. decided, where not nil, ends it at once.
-func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins func(human.Request) (human.Operation, bool, error), decided *human.Answer) (op human.Operation, created bool, err error) {
+// take stores a request, unless there is an operation that it joins. then, where not nil, is what happens to it at once.
+func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins func(human.Request) (human.Operation, bool, error), then *human.Event) (op human.Operation, created bool, err error) {
 	if err := q.check(&r); err != nil {
 		return op, false, err
 	}
@@ -75,7 +75,7 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	if op, found, err := joins(r); found || err != nil {
 		return op, false, err
 	}
-	q.persons(&r, decided != nil)
+	q.persons(&r, then != nil)
 	at := q.now()
 	op = human.Operation{ID: q.opts.NewID(at)}
 	if len(r.Attachments) > 0 {
@@ -90,8 +90,9 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	if r.To != "" {
 		events[0].By = human.Actor{Role: human.Operator, Name: r.RequestedBy}
 	}
-	if decided != nil {
-		events = append(events, human.Event{Type: human.Finished, At: at, By: human.Actor{Role: human.System}, Answer: decided})
+	if then != nil {
+		then.At = at
+		events = append(events, *then)
 	}
 	for _, event := range events {
 		if op, err = op.Apply(event); err != nil {

@@ -11,12 +11,28 @@ import (
 // joins the operation that exists, whatever has changed in the request since. decided, where it is not nil, ends the
 // operation at once in the system's name: both are in the journal, or neither.
 func (q *Queue) Submit(ctx context.Context, r human.Request, decided *human.Answer) (op human.Operation, created bool, err error) {
+	var then *human.Event
+	if decided != nil {
+		then = &human.Event{Type: human.Finished, By: human.Actor{Role: human.System}, Answer: decided}
+	}
+	return q.submit(ctx, r, then)
+}
+
+// SubmitClaimed is Submit of a request that an operator has claimed when it arrives, so that it rings no one. The journal says why.
+func (q *Queue) SubmitClaimed(ctx context.Context, r human.Request, by human.Actor, why string) (op human.Operation, created bool, err error) {
+	if err := onlyOperators(by); err != nil {
+		return op, false, err
+	}
+	return q.submit(ctx, r, &human.Event{Type: human.ClaimedBy, By: by, Text: why})
+}
+
+func (q *Queue) submit(ctx context.Context, r human.Request, then *human.Event) (op human.Operation, created bool, err error) {
 	k, is := kind.Of(r.Kind)
 	if !is {
 		return op, false, human.BadField("action_type", "%q is not one of %s", r.Kind, kind.Sentence(kind.Names()))
 	}
 	r.OnTimeout = k.OnTimeout
-	return q.take(ctx, r, false, func(r human.Request) (human.Operation, bool, error) { return q.byKey(ctx, r) }, decided)
+	return q.take(ctx, r, false, func(r human.Request) (human.Operation, bool, error) { return q.byKey(ctx, r) }, then)
 }
 
 // AskMember has an operator ask another member of the team, r.To, for the recording that r.Details and r.SessionID name. It joins the

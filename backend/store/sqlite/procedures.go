@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -67,8 +68,36 @@ func (p Procedures) Remove(ctx context.Context, name string) error {
 		if err == nil && n == 0 {
 			err = human.Errorf(human.NotFound, "there is no procedure %q", human.OneLine(name, 60))
 		}
+		if err == nil {
+			_, err = w.conn.ExecContext(ctx, `DELETE FROM unattended WHERE name = ?`, name)
+		}
 		return err
 	})
+}
+
+// Unattended implements procedure.Store.
+func (p Procedures) Unattended(ctx context.Context, name string) (u procedure.Unattended, err error) {
+	err = human.Errorf(human.NotFound, "procedure %q was never let run unattended", human.OneLine(name, 60))
+	failed := p.store.rows(ctx, `SELECT data FROM unattended WHERE name = ?`, []any{name}, func(rows *sql.Rows) error {
+		var data sql.RawBytes
+		if err := rows.Scan(&data); err != nil {
+			return err
+		}
+		if err = json.Unmarshal(data, &u); err != nil {
+			return p.store.damaged(err)
+		}
+		return nil
+	})
+	return u, cmp.Or(p.store.fail(ctx, failed), err)
+}
+
+// PutUnattended implements procedure.Store.
+func (p Procedures) PutUnattended(ctx context.Context, u procedure.Unattended) error {
+	data, err := json.Marshal(u)
+	if err != nil {
+		return err
+	}
+	return p.store.change(ctx, `INSERT INTO unattended (name, data) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET data = ?2`, u.Procedure, string(data))
 }
 
 // Runs implements procedure.Store.

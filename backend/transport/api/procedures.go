@@ -33,6 +33,9 @@ type Procedures interface {
 	Take(ctx context.Context, by human.Actor, id human.OperationID, o procedure.OfferTaken) (human.RunOfProcedure, error)
 	Proposals(ctx context.Context, by human.Actor) ([]procedure.RepeatedWork, error)
 	Dismiss(ctx context.Context, by human.Actor, id human.OperationID) error
+	Unattended(ctx context.Context, by human.Actor, name string) (procedure.UnattendedState, error)
+	LetUnattended(ctx context.Context, by human.Actor, name string, g procedure.UnattendedGrant) (procedure.UnattendedState, error)
+	StopUnattended(ctx context.Context, by human.Actor, name string) (procedure.UnattendedState, error)
 	Stopped(by human.Actor) (runs []procedure.StoppedRun, changed <-chan struct{})
 }
 
@@ -54,6 +57,10 @@ type (
 	procedureCall struct {
 		Name string `path:"name" doc:"The procedure's name."`
 		payload[procedure.Call]
+	}
+	unattendedGrant struct {
+		Name string `path:"name" doc:"The procedure's name."`
+		payload[procedure.UnattendedGrant]
 	}
 	runOrder struct {
 		ID human.OperationID `path:"id" doc:"The operation's id."`
@@ -194,6 +201,33 @@ func (s *Server) procedures(c catalogue) {
 	s.procedureRuns(c)
 	s.offers(c)
 	s.proposals(c)
+	s.unattended(c)
+}
+
+// unattended are the calls about procedures that run without an operator.
+func (s *Server) unattended(c catalogue) {
+	p := s.deps.Procedures
+	const unattended = "/api/procedures/{name}/unattended"
+	type state = answer[*procedure.UnattendedState]
+	add(c, route{http.MethodGet, unattended, "getUnattended", "Whether agents can run a procedure unattended", operators, 0},
+		func(ctx context.Context, x *exchange, in *procedureInput) (*state, error) {
+			now, err := p.Unattended(ctx, x.by, in.Name)
+			return ok(&now, err)
+		})
+	add(c, route{http.MethodPut, unattended, "letUnattended", "Let agents run a procedure unattended, within limits", operators, 0},
+		func(ctx context.Context, x *exchange, in *unattendedGrant) (*state, error) {
+			ctx, err := s.proveUnattended(ctx, x, in.Name, in.JSON)
+			if err != nil {
+				return nil, err
+			}
+			now, err := p.LetUnattended(ctx, x.by, in.Name, in.JSON)
+			return ok(&now, err)
+		})
+	add(c, route{http.MethodDelete, unattended, "stopUnattended", "Let agents run a procedure unattended no more", operators, 0},
+		func(ctx context.Context, x *exchange, in *procedureInput) (*state, error) {
+			now, err := p.StopUnattended(ctx, x.by, in.Name)
+			return ok(&now, err)
+		})
 }
 
 func (s *Server) procedureRuns(c catalogue) {

@@ -171,6 +171,21 @@ func (s *Server) proveTake(ctx context.Context, x *exchange, id human.OperationI
 	return s.prove(ctx, x, stepup.Act{Kind: stepup.Answer, Subject: string(id), Says: "run", Shown: o.Digest, Risk: taken.Risk}, o)
 }
 
+// proveUnattended is prove for runs that begin without an operator: as for an approval of each, and for a rule that allows them.
+func (s *Server) proveUnattended(ctx context.Context, x *exchange, name string, g procedure.UnattendedGrant) (context.Context, error) {
+	if x.session.device != "" {
+		return nil, human.Errorf(human.Denied, "what runs unattended is chosen at the computer")
+	}
+	if s.deps.StepUp == nil {
+		return ctx, nil
+	}
+	shown, err := s.deps.Procedures.Get(ctx, x.by, name, g.Version)
+	if err != nil {
+		return ctx, err
+	}
+	return s.prove(ctx, x, stepup.Act{Kind: stepup.Answer, Subject: name, Says: "unattended", Shown: g.Digest, Risk: shown.Risk, Allows: true}, g)
+}
+
 // proveOrder is prove for other tasks of a plan that runs.
 func (s *Server) proveOrder(ctx context.Context, x *exchange, session string, o human.Order) (context.Context, error) {
 	if s.deps.StepUp == nil || o.Kind != human.Change {

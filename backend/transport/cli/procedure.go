@@ -24,7 +24,7 @@ func (s *shell) procedureCommand() *cobra.Command {
 			"recordings with `deskbell procedure teach`; the file can be kept, shared and reviewed, and saved again.",
 	}
 	c.AddCommand(s.procedureListCommand(), s.procedureShowCommand(), s.procedureProposalsCommand(), s.procedureTeachCommand(), s.procedureSaveCommand(), s.procedureLintCommand(),
-		s.procedureRunCommand(), s.procedureRemoveCommand(), s.procedureSecretCommand())
+		s.procedureRunCommand(), s.procedureUnattendedCommand(), s.procedureRemoveCommand(), s.procedureSecretCommand())
 	return c
 }
 
@@ -276,6 +276,92 @@ func (s *shell) followRun(ctx context.Context, operator *client.Client, r human.
 	}
 	s.printf("Good: all checkpoints held.\n")
 	return nil
+}
+
+func (s *shell) procedureUnattendedCommand() *cobra.Command {
+	var agents, anything, exactly []string
+	most, days, off := 0, 0, false
+	c := s.operatorFlags(&cobra.Command{
+		Use: "unattended NAME", Short: "Show, give or switch off that agents run a procedure without you", Args: cobra.ExactArgs(1),
+		Long: "Show whether agents run a procedure without an operator; with --agent, let them, in place of what was let before; with --off,\n" +
+			"switch it off. It holds for the newest version only, the agents, values and number a day that are named, and ends. It can be\n" +
+			"given after 5 good runs that were watched, one of them of the newest version.",
+		Example: "  deskbell procedure unattended export_invoice --agent invoice-bot --value month=2026-10 --any customer --most 5 --days 7\n" +
+			"  deskbell procedure unattended export_invoice --off",
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			state, err := procedure.UnattendedState{}, error(nil)
+			switch {
+			case off && len(agents) > 0:
+				err = human.Errorf(human.Invalid, "give --agent or --off, not both")
+			case off:
+				state, err = operator.StopUnattended(ctx, args[0])
+			case len(agents) == 0 && (len(anything) > 0 || len(exactly) > 0 || most > 0 || days > 0):
+				err = human.Errorf(human.Invalid, "name the agents that may, with --agent")
+			case len(agents) == 0:
+				state, err = operator.Unattended(ctx, args[0])
+			default:
+				state, err = letUnattended(ctx, operator, args[0], procedure.UnattendedGrant{
+					Agents: agents, Most: most, Until: time.Now().AddDate(0, 0, days),
+				}, anything, exactly)
+			}
+			if err != nil || s.json {
+				return cmp.Or(err, s.printJSON(state))
+			}
+			s.unattended(state)
+			return nil
+		}),
+	}, "print it as one line of JSON")
+	c.Flags().StringArrayVar(&agents, "agent", nil, "an agent that may, by its name; may be given more than once")
+	c.Flags().StringArrayVar(&exactly, "value", nil, "a value that a parameter may have, as NAME=VALUE; may be given more than once")
+	c.Flags().StringArrayVar(&anything, "any", nil, "a parameter that may have any value; may be given more than once")
+	c.Flags().IntVar(&most, "most", 0, "runs a day, 1 to 100")
+	c.Flags().IntVar(&days, "days", 0, "for how many days from now, 1 to 90")
+	c.Flags().BoolVar(&off, "off", false, "switch it off")
+	return c
+}
+
+// letUnattended gives the newest version of a procedure with these values.
+func letUnattended(ctx context.Context, operator *client.Client, name string, g procedure.UnattendedGrant, anything, exactly []string) (procedure.UnattendedState, error) {
+	shown, err := operator.Procedure(ctx, name, 0)
+	if err != nil {
+		return procedure.UnattendedState{}, err
+	}
+	g.Version, g.Digest, g.Values = shown.Version, shown.Digest, map[string]procedure.UnattendedValues{}
+	for _, one := range exactly {
+		name, value, is := strings.Cut(one, "=")
+		if !is {
+			return procedure.UnattendedState{}, human.Errorf(human.Invalid, "--value %q has no =; write it as NAME=VALUE", one)
+		}
+		g.Values[name] = procedure.UnattendedValues{Values: append(g.Values[name].Values, value)}
+	}
+	for _, name := range anything {
+		g.Values[name] = procedure.UnattendedValues{Any: true, Values: g.Values[name].Values}
+	}
+	return operator.LetUnattended(ctx, name, g)
+}
+
+// unattended prints whether a procedure runs without an operator.
+func (s *shell) unattended(state procedure.UnattendedState) {
+	g := state.Given
+	switch {
+	case state.On:
+		s.printf("On until %s, %d of %d today. Given by %s for version %d.\n", g.Until.Local().Format(time.DateTime), state.Today, g.Most, visible(g.By), g.Version)
+		s.printf("Agents: %s\n", visible(strings.Join(g.Agents, ", ")))
+		for _, name := range slices.Sorted(maps.Keys(g.Values)) {
+			values := "any"
+			if !g.Values[name].Any {
+				values = strings.Join(g.Values[name].Values, ", ")
+			}
+			s.printf("%s: %s\n", visible(name), visible(values))
+		}
+	case state.Off != nil:
+		s.printf("Off: %s.\n", visible(state.Off.Text))
+	default:
+		s.printf("Off.\n")
+	}
+	if !state.On && state.Needs != nil {
+		s.printf("It cannot be given now: %s.\n", visible(state.Needs.Text))
+	}
 }
 
 func (s *shell) procedureRemoveCommand() *cobra.Command {

@@ -57,6 +57,27 @@ func (c *Client) DismissProcedureProposal(ctx context.Context, id human.Operatio
 	return err
 }
 
+// Unattended says whether agents can run a procedure unattended. For operators.
+func (c *Client) Unattended(ctx context.Context, name string) (procedure.UnattendedState, error) {
+	return c.unattended(ctx, http.MethodGet, name, nil)
+}
+
+// LetUnattended lets agents run a procedure unattended. For operators.
+func (c *Client) LetUnattended(ctx context.Context, name string, g procedure.UnattendedGrant) (procedure.UnattendedState, error) {
+	return c.unattended(ctx, http.MethodPut, name, g)
+}
+
+// StopUnattended has them run it so no more. For operators.
+func (c *Client) StopUnattended(ctx context.Context, name string) (procedure.UnattendedState, error) {
+	return c.unattended(ctx, http.MethodDelete, name, nil)
+}
+
+func (c *Client) unattended(ctx context.Context, method, name string, body any) (procedure.UnattendedState, error) {
+	var state procedure.UnattendedState
+	_, err := c.call(ctx, method, "/api/procedures/"+url.PathEscape(name)+"/unattended", body, &state)
+	return state, err
+}
+
 // ProcedureTools are the procedures that agents can ask for.
 func (c *Client) ProcedureTools(ctx context.Context) ([]procedure.Tool, error) {
 	var list struct{ Tools []procedure.Tool }

@@ -2399,6 +2399,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/procedures/{name}/unattended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether agents can run a procedure unattended
+         * @description For: operator.
+         */
+        get: operations["getUnattended"];
+        /**
+         * Let agents run a procedure unattended, within limits
+         * @description For: operator.
+         */
+        put: operations["letUnattended"];
+        post?: never;
+        /**
+         * Let agents run a procedure unattended no more
+         * @description For: operator.
+         */
+        delete: operations["stopUnattended"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/receipts/audit": {
         parameters: {
             query?: never;
@@ -8429,6 +8457,8 @@ export interface components {
              * @description How often a person had to decide.
              */
             stops?: number;
+            /** @description It began without an operator; absent: one started it. */
+            unattended?: components["schemas"]["UnattendedRun"];
             /** Format: int64 */
             version: number;
             /** @description Why it paused, stopped or ended. */
@@ -8731,6 +8761,7 @@ export interface components {
             /** @description Of its file, in hex. */
             sha256: string;
             sites: string[];
+            unattended: components["schemas"]["UnattendedState"];
             /**
              * Format: int64
              * @description The one shown.
@@ -9776,6 +9807,95 @@ export interface components {
             results?: components["schemas"]["CallDone"][];
             role: string;
             text?: string;
+        };
+        Unattended: {
+            /** @description The agents that may, each by its name. */
+            agents: string[];
+            /**
+             * Format: date-time
+             * @description When it was given.
+             */
+            at: string;
+            /** @description The operator who gave it: runs are theirs. */
+            by: string;
+            /**
+             * Format: int64
+             * @description Runs without an operator on one day of this computer's.
+             */
+            most_a_day: number;
+            /** @description Why it was switched off; absent: it was not. */
+            off?: components["schemas"]["Sentence"];
+            procedure: string;
+            /** @description Of the version's file that was shown, in hex. */
+            sha256: string;
+            /**
+             * Format: date-time
+             * @description At most 90 days ahead.
+             */
+            until: string;
+            /** @description One for each parameter, by its name. */
+            values?: {
+                [key: string]: components["schemas"]["UnattendedValues"];
+            };
+            /**
+             * Format: int64
+             * @description The newest; it counts for no other.
+             */
+            version: number;
+        };
+        UnattendedGrant: {
+            /** @description The agents that may, each by its name. */
+            agents: string[];
+            /**
+             * Format: int64
+             * @description Runs without an operator on one day of this computer's.
+             */
+            most_a_day: number;
+            /** @description Of the version's file that was shown, in hex. */
+            sha256: string;
+            /**
+             * Format: date-time
+             * @description At most 90 days ahead.
+             */
+            until: string;
+            /** @description One for each parameter, by its name. */
+            values?: {
+                [key: string]: components["schemas"]["UnattendedValues"];
+            };
+            /**
+             * Format: int64
+             * @description The newest; it counts for no other.
+             */
+            version: number;
+        };
+        UnattendedRun: {
+            /** @description The operator who permitted it. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description Until when they did.
+             */
+            until: string;
+        };
+        UnattendedState: {
+            /** @description What was given last; absent: nothing ever. */
+            given?: components["schemas"]["Unattended"];
+            /** @description Why it cannot be given now; absent: it can. */
+            needs?: components["schemas"]["Sentence"];
+            /** @description Why what was given is off. */
+            off?: components["schemas"]["Sentence"];
+            on: boolean;
+            /**
+             * Format: int64
+             * @description Runs without an operator that began today.
+             */
+            today: number;
+        };
+        UnattendedValues: {
+            /** @description Each that the parameter takes. Not for files, nor for a part of a host's name. */
+            any?: boolean;
+            /** @description Exactly these. */
+            values?: string[];
         };
         UnchangedQuestion: {
             agent_id: string;
@@ -14626,6 +14746,106 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Asked"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUnattended: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnattendedState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    letUnattended: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnattendedGrant"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnattendedState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopUnattended: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnattendedState"];
                 };
             };
             /** @description An error; nothing was changed. */
