@@ -25,8 +25,8 @@ type Asked struct {
 	Created   bool              `json:"created" doc:"False where the same was asked for before."`
 }
 
-// Ask asks for a run: it waits in the queue until an operator starts it, or begins at once where an operator let it run unattended. Values that do not fit their parameters are an Invalid error
-// with the field; NotFound where there is no such procedure.
+// Ask asks for a run: it waits in the queue until an operator starts it, or begins at once where an operator let it run unattended. Values
+// that do not fit their parameters are an Invalid error with the field; NotFound where there is no such procedure.
 func (s *Service) Ask(ctx context.Context, by human.Actor, called string, c Call) (Asked, error) {
 	v, err := s.version(ctx, called, c.Version)
 	if err != nil {
