@@ -49,7 +49,7 @@ APART    = env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS
 # Tested without the race detector, under which they take ten times as long: those that start no goroutine (whoever calls
 # them from several is tested with it), and, but for `make test-all`, what begins copies of the test's own process (plug-ins, boxes
 # and the app, whose servers take most of a second to begin under it) and what summarizers are held to.
-RACELESS = $(if $(FULL),,backend/app|backend/store/team|summarizers/summarizertest|)backend/(plugins|box)|backend/gate(/(rules|shell|sql))?|backend/record/guide|summarizers/(builtin|prompt)|build/scripts/scale
+RACELESS = $(if $(FULL),,backend/app|backend/store/team|summarizers/summarizertest|)backend/(plugins|box|agent/asking)|backend/gate(/(rules|shell|sql))?|backend/record/guide|summarizers/(builtin|prompt)|build/scripts/scale
 # SQLite, translated from C, is what takes so long under the race detector. It guards its own memory; what calls it is watched.
 RACE     = -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
 # Whose tests take longest: they begin first, so that none is left over for one processor.

@@ -52,7 +52,7 @@ func desk(t *testing.T, c Credentials) *queue.Queue {
 func TestTheHubFoldsWhatHasEnded(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h, _ := start(t, Options{FoldAfter: time.Nanosecond, foldFirst: 2 * time.Second})
+	h, _ := start(t, Options{FoldAfter: time.Nanosecond, foldFirst: time.Second, foldEvery: time.Second})
 	ann := desk(t, join(t, h, "Ann", team.OperatorRole))
 	op, _, err := ann.Ring(ctx, human.Request{Kind: human.Feedback, Description: "Which one?", AgentID: "bot", Priority: human.DefaultPriority, Timeout: 60}, false)
 	if err == nil {

@@ -54,6 +54,7 @@ type Options struct {
 
 	FoldAfter time.Duration // how long the messages of an operation that ended stay in the journal, see team.Fold; 0: for ever
 	foldFirst time.Duration // after the start; 0: a minute
+	foldEvery time.Duration // after that; 0: 6 hours
 
 	Log *slog.Logger     // nil: none
 	Now func() time.Time // nil: time.Now
@@ -147,7 +148,7 @@ func (o *Options) complete() error {
 			o.Hosts = append(o.Hosts, host)
 		}
 	}
-	o.foldFirst = cmp.Or(o.foldFirst, time.Minute)
+	o.foldFirst, o.foldEvery = cmp.Or(o.foldFirst, time.Minute), cmp.Or(o.foldEvery, hours)
 	if o.ClusterAddr == "" {
 		o.Replicas = max(o.Replicas, 1)
 		return nil
@@ -342,8 +343,8 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	}
 }
 
-// foldEvery is how often old operations are folded.
-const foldEvery = 6 * time.Hour
+// hours is how often it is looked for what there is to fold and to delete.
+const hours = 6 * time.Hour
 
 // fold moves operations that ended long ago into snapshots, until ctx ends. Every hub of a cluster does so; the others find nothing to do.
 func (h *Hub) fold(ctx context.Context) {
@@ -355,7 +356,7 @@ func (h *Hub) fold(ctx context.Context) {
 			return
 		case <-due.C:
 		}
-		once, cancel := context.WithTimeout(ctx, foldEvery) // another hub may have deleted what it waits for
+		once, cancel := context.WithTimeout(ctx, hours) // another hub may have deleted what it waits for
 		n, err := team.Fold(once, h.office.js, h.o.Now().Add(-h.o.FoldAfter))
 		cancel()
 		switch {
@@ -364,13 +365,13 @@ func (h *Hub) fold(ctx context.Context) {
 		case n > 0:
 			h.o.Log.Info("requests that ended long ago are in snapshots now", "operations", n)
 		}
-		due.Reset(foldEvery)
+		due.Reset(h.o.foldEvery)
 	}
 }
 
 // forget deletes what leads deleted for the whole team, at once and now and then what came too late, until ctx ends.
 func (h *Hub) forget(ctx context.Context) {
-	again := time.NewTicker(foldEvery)
+	again := time.NewTicker(hours)
 	defer again.Stop()
 	for {
 		bucket, err := h.office.js.KeyValue(ctx, team.Deletions)
