@@ -279,7 +279,7 @@ func TestWhenItCanBeGiven(t *testing.T) {
 		}
 	}
 
-	// Another procedure of this name begins anew.
+	// Another procedure of this name has its own count.
 	must(t, d.service.Remove(t.Context(), ann, "read_report"))
 	d.taught(0)
 	needs("0 of 5 good runs were watched")

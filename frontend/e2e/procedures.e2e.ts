@@ -390,7 +390,7 @@ steps:
     await expect(page.locator('.runbar')).toBeVisible({ timeout: 30_000 });
     const done = await bot.until(id, (op) => op.state === 'completed');
     expect((done as typeof done & { result: { fields: unknown; execution_result: string } }).result.fields).toEqual({ used: '8.4M' });
-    // What was run is there after the page was loaded anew, too; and the next request is offered with it.
+    // A page that was loaded again shows the run, too; and the next request is offered with it.
     await page.reload();
     await expect(page.locator('.runbar')).toContainText('Good');
     await expect(page.locator('.op')).toContainText('2 of 2 steps done');
