@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,15 +45,15 @@ func look(t *testing.T, e human.ProcedureEffect) (procedure.Seen, error) {
 
 func counts(t *testing.T, e human.ProcedureEffect, want int) {
 	t.Helper()
-	if seen, err := look(t, e); err != nil || seen.Count != want {
-		t.Errorf("%+v: %d, not %d, %v", e, seen.Count, want, err)
+	if seen, err := look(t, e); err != nil || len(seen.Items) != want {
+		t.Errorf("%+v: %d, not %d, %v", e, len(seen.Items), want, err)
 	}
 }
 
 func fails(t *testing.T, e human.ProcedureEffect, kind human.ErrorKind) {
 	t.Helper()
 	var known *human.Error
-	if seen, err := look(t, e); !errors.As(err, &known) || known.Kind != kind || seen.Count != 0 {
+	if seen, err := look(t, e); !errors.As(err, &known) || known.Kind != kind || len(seen.Items) != 0 {
 		t.Errorf("%+v: %+v, %v", e, seen, err)
 	}
 }
@@ -90,6 +91,45 @@ func TestFiles(t *testing.T) {
 	}
 	counts(t, human.ProcedureEffect{Is: "file", Path: huge}, 1)
 	fails(t, human.ProcedureEffect{Is: "file", Path: huge, Has: []string{"begins"}}, human.Exhausted)
+}
+
+// A number is looked for as a whole.
+func TestWhatIsInAText(t *testing.T) {
+	for _, tt := range []struct {
+		text, other string
+		want        bool
+	}{
+		{"order 500 for Acme", "500", true}, {"500", "500", true}, {"A-500, B", "500", true}, {"EUR500.", "500", true}, {"500.00", "500", true}, {"12.50", "12.50", true},
+		{"order 1500", "500", false}, {"order 5001", "500", false}, {"1,500", "500", false}, {"1.500,00", "500", false}, {"500,000", "500", false}, {"500'000.00", "500", false},
+		{"12.505", "12.50", false}, {"1500 and 500", "500", true}, {"no. 500", "500", true}, {"500, 501", "500", true},
+		{"A-7010", "A-701", false}, {"A-701", "A-701", true}, {"第500号", "500", true}, {"paid", "", true}, {"unpaid", "paid", true}, {"", "7", false},
+	} {
+		if got := has(tt.text, tt.other); got != tt.want {
+			t.Errorf("%q in %q: %t", tt.other, tt.text, got)
+		}
+	}
+}
+
+// What was there before is known again, and what came is not taken for it.
+func TestItemsAreKnownAgain(t *testing.T) {
+	dir := t.TempDir()
+	e := human.ProcedureEffect{Is: "mail", Path: dir}
+	write(t, filepath.Join(dir, "new", "1"), "Subject: one\n\n7")
+	first, err := look(t, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "cur"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "new", "1"), filepath.Join(dir, "cur", "1:2,S")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "new", "2"), "Subject: two\n\n7")
+	then, err := look(t, e)
+	if err != nil || len(first.Items) != 1 || len(then.Items) != 2 || !slices.Contains(then.Items, first.Items[0]) || then.Items[0] == then.Items[1] {
+		t.Errorf("%q, then %q, %v", first.Items, then.Items, err)
+	}
 }
 
 func TestAnswersOfServers(t *testing.T) {

@@ -24,7 +24,8 @@ func mails(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error)
 	if err != nil {
 		return procedure.Seen{}, err
 	}
-	n, all := 0, 0
+	var found []string
+	all := 0
 	for _, folder := range folders {
 		for _, in := range []string{"", "new", "cur"} {
 			entries, _ := os.ReadDir(filepath.Join(folder, in)) // a folder that is not there has no mail
@@ -37,7 +38,7 @@ func mails(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error)
 				}
 				raw, err := read(filepath.Join(folder, in, entry.Name()), maxAnswer)
 				if err == nil && hasAll(words(raw), e.Has) {
-					n++
+					found = append(found, digest(raw))
 				}
 			}
 		}
@@ -45,7 +46,7 @@ func mails(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error)
 	if len(folders) == 0 {
 		return procedure.Seen{}, human.Errorf(human.NotFound, "there is no folder at %s: check the path", e.Path)
 	}
-	return procedure.Seen{Count: n, Said: human.Sayf("%d of %d messages in %s are as expected", n, all, e.Path)}, nil
+	return procedure.Seen{Items: found, Said: human.Sayf("%d of %d messages in %s are as expected", len(found), all, e.Path)}, nil
 }
 
 // words are the subject, the sender and the text of a message, decoded; "" where it is none.

@@ -53,31 +53,37 @@ func rows(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error) 
 	for i, v := range e.Values {
 		values[i] = v
 	}
-	n, all, err := count(ctx, db, e.Query, values, e.Has)
+	found, all, err := matching(ctx, db, e.Query, values, e.Has)
+	if human.KindOf(err) == human.Exhausted {
+		return procedure.Seen{}, err
+	}
 	if err != nil {
 		return procedure.Seen{}, human.Wrap(human.Invalid, err, "the database at %s does not answer the query: check both", e.Path)
 	}
-	return procedure.Seen{Count: n, Said: human.Sayf("%d of %d rows in %s are as expected", n, all, e.Path)}, nil
+	return procedure.Seen{Items: found, Said: human.Sayf("%d of %d rows in %s are as expected", len(found), all, e.Path)}, nil
 }
 
-// count says how many of the rows of a query have all texts in their cells.
-func count(ctx context.Context, db *sql.DB, query string, values []any, has []string) (n, all int, err error) {
+// matching are the rows of a query that have all texts in their cells.
+func matching(ctx context.Context, db *sql.DB, query string, values []any, texts []string) (found []string, all int, err error) {
 	result, err := db.QueryContext(ctx, query, values...)
 	if err != nil {
-		return 0, 0, err
+		return nil, 0, err
 	}
 	defer result.Close()
 	columns, err := result.Columns()
 	if err != nil {
-		return 0, 0, err
+		return nil, 0, err
 	}
 	cells, at := make([]any, len(columns)), make([]any, len(columns))
 	for i := range cells {
 		at[i] = &cells[i]
 	}
-	for ; result.Next() && all < maxMatches; all++ {
+	for ; result.Next(); all++ {
+		if all == maxMatches {
+			return nil, 0, human.Errorf(human.Exhausted, "there are more than %d rows: add a condition", maxMatches)
+		}
 		if err := result.Scan(at...); err != nil {
-			return 0, 0, err
+			return nil, 0, err
 		}
 		var row strings.Builder
 		for _, c := range cells {
@@ -86,9 +92,9 @@ func count(ctx context.Context, db *sql.DB, query string, values []any, has []st
 			}
 			fmt.Fprintf(&row, "%v\n", c)
 		}
-		if hasAll(row.String(), has) {
-			n++
+		if hasAll(row.String(), texts) {
+			found = append(found, digest(row.String()))
 		}
 	}
-	return n, all, result.Err()
+	return found, all, result.Err()
 }

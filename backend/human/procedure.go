@@ -129,7 +129,7 @@ type ProcedureEffect struct {
 	Query   string            `json:"query,omitempty" doc:"Of sql: one SELECT; ? stands for the values, in their order."`
 	Values  []string          `json:"values,omitempty"`
 	Status  int               `json:"status,omitempty" doc:"Of http; absent: 200."`
-	Has     []string          `json:"has,omitempty" doc:"Texts that have to be in it: in the file, in the answer, in one row, in one message."`
+	Has     []string          `json:"has,omitempty" doc:"Texts that have to be in it: in the file, in the answer, in one row, in one message. One that begins or ends with a digit is no part of a longer number."`
 	Fresh   bool              `json:"fresh,omitempty" doc:"It was not so before the run: it is looked at before the first step, too."`
 	Count   *int              `json:"count,omitempty" doc:"How many such rows or messages there are then; with fresh, how many more than before. Absent: one or more."`
 	Within  float64           `json:"within,omitempty" doc:"Seconds that it is waited for; absent: 10."`
@@ -243,6 +243,7 @@ type RunStep struct {
 type RunEffect struct {
 	State  string    `json:"state" enum:"later,confirmed,missing"`
 	Before int       `json:"before,omitempty" doc:"How many there were before the run, where they have to be new."`
+	Had    []string  `json:"had,omitempty" doc:"Where they have to be new and hold an output: those before the run, whatever they held, each by a digest."`
 	Said   *Sentence `json:"said,omitempty"`
 }
 

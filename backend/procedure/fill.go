@@ -205,12 +205,33 @@ func toCome(output string) string { return "\x00" + output + "\x00" }
 func withOutputs(e human.ProcedureEffect, outputs map[string]string) human.ProcedureEffect {
 	return effectTexts(e, func(of textKind, text string) string {
 		for name, value := range outputs {
-			if of == plainText {
+			if of == plainText && value != "" { // an empty text is in everything
 				text = strings.ReplaceAll(text, toCome(name), value)
 			}
 		}
 		return text
 	})
+}
+
+// beforeOutputs is an effect as it can be looked at before the outputs are known: without what has them. has says whether there is any.
+func beforeOutputs(e human.ProcedureEffect) (before human.ProcedureEffect, has bool) {
+	before = e
+	before.Has = slices.DeleteFunc(slices.Clone(e.Has), func(text string) bool { return strings.Contains(text, "\x00") })
+	return before, len(before.Has) < len(e.Has)
+}
+
+// newOnes is how many items there are that there were not before.
+func newOnes(items, before []string) int {
+	were, n := map[string]int{}, 0
+	for _, item := range before {
+		were[item]++
+	}
+	for _, item := range items {
+		if were[item]--; were[item] < 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // fillText is a text with values.

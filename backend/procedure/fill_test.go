@@ -96,9 +96,31 @@ func TestOutputsInEffects(t *testing.T) {
 	if got := withOutputs(e, nil).Values[0]; got == "no " || got == "no {number}" {
 		t.Errorf("an output that is missing is %q", got)
 	}
+	if got := withOutputs(e, map[string]string{"number": ""}).Values[0]; got == "no " {
+		t.Error("an output that is empty is as good as any")
+	}
 	p.Steps[0].Target.Name = "{number}"
 	if errors() != 1 {
 		t.Errorf("a step with an output as a parameter: %+v", Lint(p))
+	}
+}
+
+// Before a run it is not known what its outputs will be: then all that there is counts, and afterwards what was not among it.
+func TestWhatIsNewWithAnOutput(t *testing.T) {
+	e := human.ProcedureEffect{Is: "sql", Has: []string{"Nordwind", "no " + toCome("number")}}
+	if before, has := beforeOutputs(e); !has || !slices.Equal(before.Has, []string{"Nordwind"}) || len(e.Has) != 2 {
+		t.Errorf("before: %v %v; %v", before.Has, has, e.Has)
+	}
+	if before, has := beforeOutputs(withOutputs(e, map[string]string{"number": "7"})); has || len(before.Has) != 2 {
+		t.Errorf("afterwards: %v %v", before.Has, has)
+	}
+	for _, tt := range []struct {
+		before, after string
+		want          int
+	}{{"", "a b", 2}, {"a b c", "b", 0}, {"a", "a a", 1}, {"a a b", "a c", 1}, {"a", "", 0}} {
+		if got := newOnes(strings.Fields(tt.after), strings.Fields(tt.before)); got != tt.want {
+			t.Errorf("%q, then %q: %d", tt.before, tt.after, got)
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ type Effects interface {
 
 // Seen is what there is of an effect.
 type Seen struct {
-	Count int            // files, rows, messages or answers that are as the effect says
+	Items []string       // files, rows, messages or answers that are as the effect says: a digest of each, by which it is known again
 	Said  human.Sentence // what was seen, for people
 }
 

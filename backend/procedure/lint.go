@@ -243,6 +243,17 @@ func (l *linter) effect(e human.ProcedureEffect) {
 		parameters = parameters || len(Placeholders(text)) > 0
 		return text
 	})
+	if before := e; e.Fresh {
+		before.Has, before.Title = nil, ""
+		effectTexts(before, func(_ textKind, text string) string {
+			for _, name := range Placeholders(text) {
+				if l.gives(name) {
+					l.say("fresh_output", LintError, "", human.Sayf("an effect that has to be new is looked at before the run, too, when the output %s is not known: name it in has alone", name))
+				}
+			}
+			return text
+		})
+	}
 	whole := map[string]bool{"file": e.Path != "", "http": e.URL != "", "sql": e.Path != "" && e.Query != "", "mail": e.Path != "" && len(e.Has) > 0, "row": e.URL != "" && len(e.Has) > 0}
 	if !whole[e.Is] {
 		l.say("incomplete_effect", LintError, "", human.Sayf("an effect of the sort %s lacks where or what it looks for: add it, or delete the effect", e.Is))

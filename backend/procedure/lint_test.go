@@ -70,12 +70,16 @@ func TestLint(t *testing.T) {
 		"found by its text": {breaks: func(p *human.Procedure) {
 			p.Steps[4].Target = &human.ProcedureTarget{Role: "generic", Name: "Save", Named: "otherwise", Selectors: [][]string{{"text/Save"}}}
 		}, rule: "found_by_text", level: LintWarning, step: "s5"},
-		"a step without a checkpoint":     {breaks: func(p *human.Procedure) { p.Steps[0].Then = nil }, rule: "no_checkpoint", level: LintNote, step: "s1", strict: true},
-		"one that writes without":         {breaks: func(p *human.Procedure) { p.Steps[4].Then = nil }, rule: "no_checkpoint", level: LintWarning, step: "s5", strict: true},
-		"it writes without an effect":     {breaks: func(p *human.Procedure) { p.Effects = nil }, rule: "writes_without_effect", level: LintWarning, step: "s5", lax: true},
-		"it may leave out what it writes": {breaks: func(p *human.Procedure) { p.Steps[4].Optional = true }, rule: "optional_writes", level: LintWarning, step: "s5"},
-		"an effect that was true before":  {breaks: func(p *human.Procedure) { p.Effects[0].Path = "/srv/all.pdf" }, rule: "effect_not_fresh", level: LintWarning},
-		"one that is fresh":               {breaks: func(p *human.Procedure) { p.Effects[0].Path, p.Effects[0].Fresh = "/srv/all.pdf", true }},
+		"a step without a checkpoint":                   {breaks: func(p *human.Procedure) { p.Steps[0].Then = nil }, rule: "no_checkpoint", level: LintNote, step: "s1", strict: true},
+		"one that writes without":                       {breaks: func(p *human.Procedure) { p.Steps[4].Then = nil }, rule: "no_checkpoint", level: LintWarning, step: "s5", strict: true},
+		"it writes without an effect":                   {breaks: func(p *human.Procedure) { p.Effects = nil }, rule: "writes_without_effect", level: LintWarning, step: "s5", lax: true},
+		"it may leave out what it writes":               {breaks: func(p *human.Procedure) { p.Steps[4].Optional = true }, rule: "optional_writes", level: LintWarning, step: "s5"},
+		"an effect that was true before":                {breaks: func(p *human.Procedure) { p.Effects[0].Path = "/srv/all.pdf" }, rule: "effect_not_fresh", level: LintWarning},
+		"one that is fresh":                             {breaks: func(p *human.Procedure) { p.Effects[0].Path, p.Effects[0].Fresh = "/srv/all.pdf", true }},
+		"a new one by a value that is known afterwards": {breaks: func(p *human.Procedure) { p.Effects[0].Path, p.Effects[0].Fresh = "/srv/{total}.pdf", true }, rule: "fresh_output", level: LintError},
+		"a new one with a value that is known afterwards": {breaks: func(p *human.Procedure) {
+			p.Effects[0].Path, p.Effects[0].Fresh, p.Effects[0].Has = "/srv/all.pdf", true, []string{"{total}"}
+		}},
 		"a secret for no site":            {breaks: func(p *human.Procedure) { p.Secrets[0].Site = "" }, rule: "secret_without_site", level: LintWarning},
 		"one example":                     {breaks: func(p *human.Procedure) { p.Parameters[0].Examples = []string{"Acme"} }, rule: "one_example", level: LintNote, strict: true},
 		"options that were not seen":      {breaks: func(p *human.Procedure) { p.Parameters[1].Choices = nil }, rule: "options_not_seen", level: LintNote, step: "s4"},

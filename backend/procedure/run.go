@@ -19,6 +19,7 @@ import (
 const (
 	patience  = 10 * time.Second       // for a page and an element to be there
 	glimpse   = 2 * time.Second        // the same for an optional step
+	mostKnown = 2000                   // items that are kept to tell which are new
 	within    = 10 * time.Second       // for checkpoints and effects, where nothing else is said
 	look      = 25 * time.Millisecond  // between two looks at a checkpoint
 	longLook  = 300 * time.Millisecond // and once it has not held for a second
@@ -234,11 +235,17 @@ func (one *run) before(ctx context.Context) error {
 		if !e.Fresh {
 			continue
 		}
+		e, known := beforeOutputs(e)
 		seen, err := one.s.d.Effects.Look(ctx, e, one.sends(e))
+		if err == nil && known && len(seen.Items) > mostKnown {
+			err = human.Errorf(human.Exhausted, "there are more than %d already: add what tells the new one apart", mostKnown)
+		}
 		if err != nil {
 			return human.Wrap(human.Conflict, err, "what the run has to bring about cannot be looked at: %s", effectWords(e))
 		}
-		one.r.Effects[i].Before = seen.Count
+		if one.r.Effects[i].Before = len(seen.Items); known {
+			one.r.Effects[i].Had = seen.Items
+		}
 	}
 	return nil
 }
@@ -667,7 +674,11 @@ func (one *run) effects(ctx context.Context) error {
 					seen.Said = human.Sayf("%s", human.SafeText(err))
 				}
 				said = seen.Said
-				if err == nil && enough(e, seen.Count-one.r.Effects[i].Before) {
+				count := len(seen.Items) - one.r.Effects[i].Before
+				if _, known := beforeOutputs(one.p.Effects[i]); known && e.Fresh {
+					count = newOnes(seen.Items, one.r.Effects[i].Had)
+				}
+				if err == nil && enough(e, count) {
 					return nil, nil
 				}
 				return &record.Mismatch{Expected: human.Sayf("%s", effectWords(e)), Found: seen.Said}, nil

@@ -97,7 +97,7 @@ func (d *desk) Look(_ context.Context, e human.ProcedureEffect, secret func(stri
 		d.set(func() { d.sent = append(d.sent, fmt.Sprint(e.URL, " ", text, " ", human.KindOf(err) == human.Denied)) })
 	}
 	n, err := d.effect()
-	return procedure.Seen{Count: n, Said: human.Sayf("%d rows", n)}, err
+	return procedure.Seen{Items: make([]string, n), Said: human.Sayf("%d rows", n)}, err
 }
 
 type recorder struct{ d *desk }

@@ -382,10 +382,16 @@ func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 		}
 		all = append(all, rows("a new "+of, where+more, 1, values...))
 	}
+	// numbered says that what the page called the new one is one that is new. Its sentence is what the portal says of a record.
+	numbered := func(output string) human.ProcedureEffect {
+		e := rows("the "+kind+" has the number", "kind = '"+kind+"'", 1)
+		e.Query, e.Has = "SELECT id, 'Filed as ' || id, 'Payment ' || id || ' booked' FROM records r WHERE kind = '"+kind+"'", []string{output}
+		return e
+	}
 	switch w.Name {
 	case portal.PlaceOrder:
 		row("order", "", "customer", "product", "quantity", "delivery")
-		all = append(all, rows("the order has the number", "kind = 'order' AND id = ?", 1, "{number}"))
+		all = append(all, numbered("{number}"))
 	case portal.ChangeAddress:
 		kind, count = "customer", 0
 		all = append(all, rows("the address", "kind = 'customer' AND fields->>'name' = ? AND fields->>'street' = ? AND fields->>'city' = ?", 1, "{customer}", "{street}", "{city}"))
@@ -399,10 +405,10 @@ func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 		all = append(all, rows("the draft is gone", "kind = 'draft' AND fields->>'title' = ?", -1, "{draft}"))
 	case portal.UploadDocument:
 		row("document", "", "title", "kind")
-		all = append(all, rows("the document has the number", "kind = 'document' AND 'Filed as ' || id = ?", 1, "{number}"))
+		all = append(all, numbered("{number}"))
 	case portal.BookPayment:
 		row("payment", "", "invoice", "amount", "paid_on", "method")
-		all = append(all, rows("the payment has the number", "kind = 'payment' AND 'Payment ' || id || ' booked' = ?", 1, "{number}"))
+		all = append(all, numbered("{number}"))
 	case portal.ExportInvoice:
 		kind = "export"
 		all = append(all, rows("the export", "kind = 'export' AND EXISTS (SELECT 1 FROM records i WHERE i.kind = 'invoice' AND i.id = r.fields->>'invoice' AND i.fields->>'customer' = ? AND i.fields->>'month' = ?)", 1, "{customer}", "{month}"),
