@@ -463,8 +463,10 @@ type spot struct {
 
 // find waits for an element to be there, alone and ready for what is done to it.
 func (a *act) find(ctx context.Context, s human.ProcedureStep, target *human.ProcedureTarget, how object) (*spot, error) {
+	began := a.b.now()
 	for tries := 0; ; tries++ {
-		how["tries"] = tries
+		// A page may load for ever, and be used all that time.
+		how["tries"], how["hurry"] = tries, a.b.now() > began+(a.until-began)/2
 		found, err := a.look(ctx, s, target, how)
 		m := (*record.Mismatch)(nil)
 		switch {
@@ -548,6 +550,8 @@ func (s *spot) lacks(t *human.ProcedureTarget, how object) error {
 		return mismatch(human.Sayf("%s is a list to choose from.", target), human.Sayf("It is %s instead.", s.Words))
 	case "option":
 		return mismatch(human.Sayf("%s has what is to be chosen.", target), human.Sayf("Its options are: %s", s.Near))
+	case "loading":
+		return mismatch(human.Sayf("The page is loaded."), human.Sayf("It is still loading."))
 	case "moves":
 		return mismatch(human.Sayf("%s stands still.", target), human.Sayf("It is moving."))
 	case "covered":

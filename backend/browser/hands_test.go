@@ -261,6 +261,19 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	p.is("log.textContent", "2 ")
 	p.fails(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open", Beside: "Ber"}}, "instead")
 
+	// The rows may have become a list.
+	set(`<ul><li><div>RE-1</div><div><b>Anna</b></div><button data-n=1>Open</button><li><div>RE-2</div><div><b>Bert</b></div><button data-n=2>Open</button></ul>`)
+	p.does(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open", Beside: "Bert"}})
+	p.is("log.textContent", "2 ")
+	p.fails(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open", Beside: "Carl"}}, "instead")
+
+	// A style shows words in capital letters. Two whose words are the same are alike.
+	set(`<button data-n=1 style="text-transform: uppercase">Open</button>`)
+	p.does(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open"}})
+	p.is("log.textContent", "1 ")
+	set(`<button data-n=1>OPEN</button><button data-n=2>Open</button>`)
+	p.fails(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open"}}, "There are 2 that are alike")
+
 	// A path that now leads to another element is not followed.
 	set(`<button data-n=6>Edit</button>`)
 	path := &human.ProcedureTarget{Role: "button", Name: "Edit", Selectors: [][]string{{"#all > button:nth-child(1)"}}}
@@ -270,6 +283,47 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	if why := p.b.Interrupted(); why != nil {
 		t.Error(why)
 	}
+}
+
+// What is done before a page's scripts have run may be lost: they are waited for, but not for ever.
+func TestHandsWaitForScripts(t *testing.T) {
+	wait := make(chan struct{})
+	half := func(w http.ResponseWriter, text string) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, text)
+		_ = http.NewResponseController(w).Flush()
+	}
+	p, url := perform(t, map[string]string{"/": "<title>Start</title>"}, map[string]http.HandlerFunc{
+		"/slow": func(w http.ResponseWriter, _ *http.Request) {
+			half(w, "<title>Slow</title><button id=b>Go</button><p id=log></p>")
+			<-wait
+			half(w, "<script>b.onclick = () => { log.textContent += 'went' }</script>")
+		},
+		"/endless": func(w http.ResponseWriter, r *http.Request) {
+			half(w, "<title>Endless</title><button onclick='log.textContent += 1'>Go</button><p id=log></p>")
+			<-r.Context().Done()
+		},
+	})
+	click := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Go"}}
+	open := func(path string) {
+		t.Helper()
+		p.js(p.tab, p.top(p.tab), "void location.assign("+quote(url+path)+")", nil)
+		p.holds(human.ProcedureCheckpoint{Is: "element", Target: click.Target})
+	}
+	open("/slow")
+	done := make(chan *record.Mismatch)
+	go func() { _, m := p.try(click, patience); done <- m }()
+	p.is("document.querySelector('button') && log.textContent", "")
+	close(wait)
+	if m := <-done; m != nil {
+		t.Fatal(m)
+	}
+	p.is("log.textContent", "went")
+	open("/endless")
+	if _, m := p.try(click, time.Second); m != nil {
+		t.Fatal(m)
+	}
+	p.is("log.textContent", "1")
 }
 
 func TestHandsInFramesAndShadowRoots(t *testing.T) {

@@ -659,10 +659,12 @@
     return '';
   }
 
-  /** The texts of the other cells of the row that an element is in: what it is chosen by may be any of them. */
+  /** The texts of the other cells of the row that an element is in, or the innermost texts of the item of a list: what it is chosen by may be any of them. */
   function cells(e) {
-    const row = parent(e) && closest.call(parent(e), 'tr,[role=row]');
-    return row ? children(row, 20).filter((c) => !contains.call(c, e)).map((c) => brief(c, short)).filter(Boolean) : [];
+    const row = parent(e) && closest.call(parent(e), 'tr,[role=row],li,[role=listitem]');
+    if (!row) return [];
+    const parts = matches.call(row, 'tr,[role=row]') ? children(row, 20) : [...find(row, '*')].slice(0, 60).filter((c) => !children(c, 1).length);
+    return parts.filter((c) => !contains.call(c, e)).map((c) => brief(c, short)).filter(Boolean);
   }
 
   const roleNames = { image: 'img', DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas', none: 'generic' };

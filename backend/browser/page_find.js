@@ -94,7 +94,9 @@
     return called ? (testIds.includes(called[1]) ? 'test id' : 'attribute') : 'path';
   }
 
-  // Agreement. An element agrees with a target if the recorder would describe it so.
+  // Agreement. An element agrees with a target if the recorder would describe it so. A style may show its words in capital letters.
+
+  const sameWords = (a, b) => a === b || a.toLowerCase() === b.toLowerCase();
 
   /**
    * What stands beside it has to be the same where the target has it, or be a cell of its row: it says which of several rows is meant, also
@@ -102,7 +104,7 @@
    */
   function agrees(e, target) {
     const is = known(e);
-    if ((target.role && is.role !== target.role) || (target.name && is.name !== clean(target.name))) return false;
+    if ((target.role && is.role !== target.role) || (target.name && !sameWords(is.name, clean(target.name)))) return false;
     const wanted = target.beside && clean(target.beside);
     return !wanted || secrets.mask(is.near()) === wanted || secrets.mask(beside(e, true)) === wanted || cells(e).some((text) => secrets.mask(text) === wanted);
   }
@@ -196,12 +198,19 @@
     return [...location.ancestorOrigins].find((o) => o !== own && !around.includes(o)) || '';
   }
 
+  /** Whether the scripts have run that a page is loaded with: before, what is done in it may be lost. */
+  function wired() {
+    const [load] = performance.getEntriesByType('navigation');
+    return document.readyState === 'complete' || (document.readyState === 'interactive' && (!load || load.domContentLoadedEventEnd > 0));
+  }
+
   /**
    * Finds an element and makes it ready: {words, by, drifted, x, y}; or wait says what is missing. how says what it is made ready for:
-   * point: the pointer; on: to be checked; write: text; options: these; file; site: text that belongs to these origins alone.
+   * hurry: also on a page that is still loading; point: the pointer; on: to be checked; write: text; options: these; file; site: text that belongs to these origins alone.
    */
   async function ready(target, how) {
     found = aimed = null;
+    if (!how.hurry && !wired()) return { wait: 'loading' };
     const label = (e) => labelsOf(e).find(shown);
     const reached = (e) => how.file || shown(e) || (how.on !== undefined && has.call(e, 'type') && label(e) !== undefined);
     const { e, by, drifted, many, near } = locate(target, reached);

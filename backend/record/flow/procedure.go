@@ -16,12 +16,17 @@ const maxSelectors = 6
 // no parameters: texts stand in it as they were typed. Secret texts have names, no values.
 func Procedure(in Input, recording human.RecordingID) human.Procedure {
 	c := &compiler{plan: newPlan(in), recording: recording, said: map[string][]human.Action{}, secrets: map[string]string{}}
-	did := ""
+	did, loads := "", map[string]int{} // loads: pages that had a message when they were loaded
+	for _, a := range in.Actions {
+		if comesWithPages(a) {
+			loads[a.Dialog.Message]++
+		}
+	}
 	for _, a := range in.Actions {
 		switch {
 		case a.Cut:
 		case a.Type == human.PageSaid:
-			if a.CausedBy == did { // else something else was done since, which it may come of
+			if a.CausedBy == did && !(comesWithPages(a) && loads[a.Dialog.Message] > 1) { // else something else was done since, which it may come of
 				c.said[did] = append(c.said[did], a)
 			}
 		case !isEffect(a.Type) || a.Type == human.Upload || a.Type == human.Navigate && a.CausedBy == "":
@@ -37,6 +42,12 @@ func Procedure(in Input, recording human.RecordingID) human.Procedure {
 		c.p.Steps[i].ID = fmt.Sprintf("s%d", i+1)
 	}
 	return c.p
+}
+
+// comesWithPages says whether a message stood on a page when that was loaded, and is no heading. What several pages have is theirs, such as
+// a notice about cookies, and tells of no step.
+func comesWithPages(a human.Action) bool {
+	return a.Type == human.PageSaid && a.Dialog != nil && slices.Contains(a.Values, "loaded") && (a.Element == nil || a.Element.Role != "heading")
 }
 
 type compiler struct {

@@ -46,6 +46,31 @@ func outline(p human.Procedure) (lines []string) {
 	return lines
 }
 
+// What several pages show when they are loaded tells of no step, unless it is what the page is called.
+func TestMessagesOfAllPages(t *testing.T) {
+	var r tape
+	r.add(human.Action{Type: human.OpenPage, Page: at("/")})
+	for i, said := range [][]string{{"We use cookies", "Signed in"}, {"We use cookies", "Saved"}} {
+		did := r.add(human.Action{Type: human.Click, Page: at("/"), Element: element("button", fmt.Sprint("Send ", i))})
+		r.add(human.Action{Type: human.Navigate, Page: at("/"), CausedBy: did, Navigation: &human.Navigation{Kind: "form", Status: 200}})
+		r.add(human.Action{Type: human.PageSaid, Page: at("/"), CausedBy: did, Element: element("heading", ""), Values: []string{"loaded"}, Dialog: &human.Dialog{Kind: "message", Message: "Office"}})
+		for _, text := range said {
+			r.add(human.Action{Type: human.PageSaid, Page: at("/"), CausedBy: did, Element: element("status", ""), Values: []string{"loaded"}, Dialog: &human.Dialog{Kind: "message", Message: text}})
+		}
+	}
+	var got []string
+	for _, s := range flow.Procedure(flow.Input{Title: "Office", Actions: r.list}, "rec_1").Steps {
+		for _, c := range s.Then {
+			if c.Is == "text" {
+				got = append(got, c.Text)
+			}
+		}
+	}
+	if want := []string{"Office", "Signed in", "Office", "Saved"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestProcedure is what the steps of a procedure are, with what came of them.
 func TestProcedure(t *testing.T) {
 	var r tape
