@@ -92,6 +92,20 @@ func (a *act) holds(ctx context.Context, c human.ProcedureCheckpoint, since int6
 	return human.Errorf(human.Invalid, "A checkpoint of the kind %q cannot be looked at.", c.Is)
 }
 
+// Rows implements record.Hands.
+func (b *Browser) Rows(ctx context.Context) ([][]string, error) {
+	a := &act{b: b, looking: true}
+	if err := a.tab(""); err != nil {
+		return nil, err
+	}
+	at, err := a.frame(nil)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]string
+	return rows, a.ask(ctx, at, "hands.rows()", &rows)
+}
+
 // stands looks at a checkpoint of an element.
 func (a *act) stands(ctx context.Context, at place, c human.ProcedureCheckpoint) error {
 	expression := "hands.stands(" + quote(c.Target)

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -282,6 +283,16 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	p.is("log.textContent", "")
 	if why := p.b.Interrupted(); why != nil {
 		t.Error(why)
+	}
+}
+
+// The rows of a page are those of its tables, however they are made, and its lists.
+func TestHandsReadRows(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": `<title>Orders</title><table><tr><th>No<th>Customer<tr><td> A-7 <td>Nordwind<br>Ltd<tr><td>A-8<td><input value=Acme></table>
+		<div role=grid><div role=row><span role=gridcell>A-9</span><span role=gridcell>Halde</span></div></div><ul><li>A-10 <b>open</b></ul>`}, nil)
+	rows, err := p.b.Rows(t.Context())
+	if want := [][]string{{"No", "Customer"}, {"A-7", "Nordwind Ltd"}, {"A-8", "Acme"}, {"A-9", "Halde"}, {"A-10 open"}}; err != nil || !reflect.DeepEqual(rows, want) {
+		t.Errorf("%q, %v", rows, err)
 	}
 }
 

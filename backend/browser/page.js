@@ -64,7 +64,7 @@
   const messages = messagesOf(secrets, elements, tell);
   const media = mediaOf(elements, tell, sight);
   const looks = looksOf(secrets, elements, fields);
-  const { take } = takeOf(secrets, elements);
+  const { take, rows } = takeOf(secrets, elements);
   const { secretRects } = looks;
 
   const modifiers = (event) => ['ctrl', 'alt', 'shift', 'meta'].filter((m) => event[`${m}Key`]);
@@ -485,7 +485,7 @@
   /** Further parts, such as that which runs procedures. They are given what the script has. */
   const parts = [];
   function extend(make) {
-    const part = make({ secrets, names, elements, fields, take, intend });
+    const part = make({ secrets, names, elements, fields, take, rows, intend });
     parts.push(part);
     part.arm();
     return part;

@@ -3,7 +3,7 @@
 (function finds(script) {
   'use strict';
 
-  const { secrets, names, elements, fields, take, intend } = script;
+  const { secrets, names, elements, fields, take, rows, intend } = script;
   const { attr, tagOf, typeOf, has, above, shadowOf, textOf, rootOf, isEditable, labelsOf, roleOf, selectorOf, getter } = names;
   const { find, contains, identify, beside, cells, clean, testIds } = elements;
   const visible = Element.prototype.checkVisibility;
@@ -401,5 +401,5 @@
     for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'contextmenu', 'dblclick']) addEventListener(type, guard, { capture: true });
   }
 
-  return { arm, ready, passes, missed: missedIt, write, written, lifted: () => drag !== null && !drag.defaultPrevented, choose, scroll, play, stands, says, focus: () => focus(found), element: () => found, take: (kind) => take(kind, found) };
+  return { arm, ready, passes, missed: missedIt, write, written, lifted: () => drag !== null && !drag.defaultPrevented, choose, scroll, play, stands, says, focus: () => focus(found), element: () => found, take: (kind) => take(kind, found), rows: () => rows(everywhere) };
 })

@@ -87,6 +87,9 @@
     return null;
   }
 
+  /** The rows of all tables and lists that a frame shows. */
+  const rows = (all) => [...all('table,[role=table],[role=grid],[role=treegrid]')].flatMap((e) => table(e).rows).concat([...all('li,[role=listitem]')].map((e) => [flat(text(e))])).slice(0, 10_000);
+
   /**
    * Takes what was picked: kind is element, selection, table or list. null when there is none. bounds and element
    * are those of what was taken: the whole table, not the cell that was pointed at. cut says how many rows were left out.
@@ -136,5 +139,5 @@
     };
   }
 
-  return { take };
+  return { take, rows };
 })

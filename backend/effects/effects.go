@@ -4,10 +4,7 @@ package effects
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -15,7 +12,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,49 +49,8 @@ func (l Looker) Look(ctx context.Context, e human.ProcedureEffect, secret func(n
 		return rows(ctx, e)
 	case "mail":
 		return mails(ctx, e)
-	case "row":
-		return procedure.Seen{}, human.Errorf(human.Unavailable, "a row of a page is looked at in the browser, not here")
 	}
-	return procedure.Seen{}, human.BadField("is", "%q is no kind of effect: choose file, http, sql, mail or row", e.Is)
-}
-
-// hasAll says whether a text has all of others.
-func hasAll(text string, others []string) bool {
-	return !slices.ContainsFunc(others, func(other string) bool { return !has(text, other) })
-}
-
-// has says whether a text has another one, which is not a part of a longer number: 500 is not in 1500, 1,500 or 500,000.
-func has(text, other string) bool {
-	for at := 0; ; {
-		i := strings.Index(text[at:], other)
-		if i < 0 {
-			return false
-		}
-		if at += i; !partOfNumber(text[:at], other, text[at+len(other):]) {
-			return true
-		}
-		if at++; at > len(text) {
-			return false
-		}
-	}
-}
-
-func partOfNumber(before, other, after string) bool {
-	digit := func(text string, i int) bool { return i >= 0 && i < len(text) && text[i] >= '0' && text[i] <= '9' }
-	separates := func(text string, i int) bool {
-		return i >= 0 && i < len(text) && strings.IndexByte(".,'", text[i]) >= 0
-	}
-	if n := len(before); digit(other, 0) && (digit(before, n-1) || separates(before, n-1) && digit(before, n-2)) {
-		return true
-	}
-	thousands := separates(after, 0) && digit(after, 1) && digit(after, 2) && digit(after, 3) && !digit(after, 4)
-	return digit(other, len(other)-1) && (digit(after, 0) || thousands)
-}
-
-// digest is what an item is known again by.
-func digest(parts ...any) string {
-	sum := sha256.Sum256(fmt.Append(nil, parts...))
-	return base64.RawStdEncoding.EncodeToString(sum[:9])
+	return procedure.Seen{}, human.BadField("is", "%q cannot be looked at without a browser: choose file, http, sql or mail", e.Is)
 }
 
 // expand are the paths that a pattern stands for, in which * is anything but a slash.
@@ -161,11 +116,11 @@ func file(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error) 
 			if err != nil {
 				return procedure.Seen{}, human.Wrap(human.Unavailable, err, "%s cannot be read: allow Deskbell to read it", name)
 			}
-			if !hasAll(text, e.Has) {
+			if !procedure.HasAll(text, e.Has) {
 				continue
 			}
 		}
-		found = append(found, digest(name, info.Size(), info.ModTime().UnixNano()))
+		found = append(found, procedure.Digested(name, info.Size(), info.ModTime().UnixNano()))
 	}
 	return procedure.Seen{Items: found, Said: human.Sayf("%d of %d files at %s are as expected", len(found), len(names), e.Path)}, nil
 }
@@ -228,10 +183,10 @@ func (l Looker) answer(ctx context.Context, e human.ProcedureEffect, secret func
 	switch {
 	case response.StatusCode != want:
 		return procedure.Seen{Said: human.Sayf("%s answered with status %d, not %d", at.Host, response.StatusCode, want)}, nil
-	case !hasAll(string(body), e.Has):
+	case !procedure.HasAll(string(body), e.Has):
 		return procedure.Seen{Said: human.Sayf("the answer of %s does not have all that was expected", at.Host)}, nil
 	}
-	return procedure.Seen{Items: []string{digest(string(body))}, Said: human.Sayf("%s answered as expected", at.Host)}, nil
+	return procedure.Seen{Items: []string{procedure.Digested(string(body))}, Said: human.Sayf("%s answered as expected", at.Host)}, nil
 }
 
 func loopback(host string) bool {

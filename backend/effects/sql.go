@@ -92,8 +92,8 @@ func matching(ctx context.Context, db *sql.DB, query string, values []any, texts
 			}
 			fmt.Fprintf(&row, "%v\n", c)
 		}
-		if hasAll(row.String(), texts) {
-			found = append(found, digest(row.String()))
+		if procedure.HasAll(row.String(), texts) {
+			found = append(found, procedure.Digested(row.String()))
 		}
 	}
 	return found, all, result.Err()

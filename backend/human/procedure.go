@@ -121,7 +121,7 @@ type ProcedureCheckpoint struct {
 
 // A ProcedureEffect is something outside of the page that must be true after a run. Which fields are set follows from Is.
 type ProcedureEffect struct {
-	Is      string            `json:"is" enum:"file,http,sql,mail,row" doc:"file: a file at Path. http: what GET URL answers. sql: what Query of the SQLite database at Path gives. mail: a message in the folder at Path (Maildir, or files that end in .eml). row: a row of a table on the page at URL."`
+	Is      string            `json:"is" enum:"file,http,sql,mail,row" doc:"file: a file at Path. http: what GET URL answers. sql: what Query of the SQLite database at Path gives. mail: a message in the folder at Path (Maildir, or files that end in .eml). row: a row of a table or list on the page at URL, which the run opens after its steps."`
 	Title   string            `json:"title,omitempty" doc:"For people, in a line."`
 	Path    string            `json:"path,omitempty" doc:"In which * stands for anything but a slash."`
 	URL     string            `json:"url,omitempty"`
@@ -129,7 +129,7 @@ type ProcedureEffect struct {
 	Query   string            `json:"query,omitempty" doc:"Of sql: one SELECT; ? stands for the values, in their order."`
 	Values  []string          `json:"values,omitempty"`
 	Status  int               `json:"status,omitempty" doc:"Of http; absent: 200."`
-	Has     []string          `json:"has,omitempty" doc:"Texts that have to be in it: in the file, in the answer, in one row, in one message. One that begins or ends with a digit is no part of a longer number."`
+	Has     []string          `json:"has,omitempty" doc:"Texts that have to be in it: in the file, in the answer, in one row, in one message; of row, each is the whole of a cell. One that begins or ends with a digit is no part of a longer number."`
 	Fresh   bool              `json:"fresh,omitempty" doc:"It was not so before the run: it is looked at before the first step, too."`
 	Count   *int              `json:"count,omitempty" doc:"How many such rows or messages there are then; with fresh, how many more than before. Absent: one or more."`
 	Within  float64           `json:"within,omitempty" doc:"Seconds that it is waited for; absent: 10."`

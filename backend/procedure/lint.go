@@ -254,6 +254,9 @@ func (l *linter) effect(e human.ProcedureEffect) {
 			return text
 		})
 	}
+	if e.Is == "row" && e.Fresh {
+		l.say("fresh_row", LintError, "", human.Sayf("a row of a page is looked at after the steps alone: take fresh away, and name in has what only the new row has, such as an output"))
+	}
 	whole := map[string]bool{"file": e.Path != "", "http": e.URL != "", "sql": e.Path != "" && e.Query != "", "mail": e.Path != "" && len(e.Has) > 0, "row": e.URL != "" && len(e.Has) > 0}
 	if !whole[e.Is] {
 		l.say("incomplete_effect", LintError, "", human.Sayf("an effect of the sort %s lacks where or what it looks for: add it, or delete the effect", e.Is))

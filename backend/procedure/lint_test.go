@@ -80,6 +80,9 @@ func TestLint(t *testing.T) {
 		"a new one with a value that is known afterwards": {breaks: func(p *human.Procedure) {
 			p.Effects[0].Path, p.Effects[0].Fresh, p.Effects[0].Has = "/srv/all.pdf", true, []string{"{total}"}
 		}},
+		"a new row of a page": {breaks: func(p *human.Procedure) {
+			p.Effects[0] = human.ProcedureEffect{Is: "row", URL: "https://portal.example/bills", Has: []string{"{total}"}, Fresh: true}
+		}, rule: "fresh_row", level: LintError},
 		"a secret for no site":            {breaks: func(p *human.Procedure) { p.Secrets[0].Site = "" }, rule: "secret_without_site", level: LintWarning},
 		"one example":                     {breaks: func(p *human.Procedure) { p.Parameters[0].Examples = []string{"Acme"} }, rule: "one_example", level: LintNote, strict: true},
 		"options that were not seen":      {breaks: func(p *human.Procedure) { p.Parameters[1].Choices = nil }, rule: "options_not_seen", level: LintNote, step: "s4"},

@@ -40,7 +40,7 @@ func Mine(p human.Procedure, actions []human.Action) []human.ProcedureEffect {
 		case a.Type == human.Extract && written && a.Pick != nil && a.Page != nil && opened(a.Page, actions[:i]):
 			for _, row := range a.Pick.Rows {
 				if has := known.in(row); len(has) > 0 {
-					out = append(out, human.ProcedureEffect{Is: "row", URL: known.within(addressText, escape(a.Page.URL)), Has: has, Fresh: true})
+					out = append(out, human.ProcedureEffect{Is: "row", URL: known.within(addressText, escape(a.Page.URL)), Has: has})
 				}
 			}
 		}

@@ -30,7 +30,7 @@ func TestMine(t *testing.T) {
 		"one that was deleted":               {[]human.Action{file("created", "/out/a.pdf", ""), file("deleted", "/out/a.pdf", "")}, nil},
 		"one that was there before":          {[]human.Action{file("changed", "/out/log.txt", "")}, nil},
 		"one that was downloaded":            {[]human.Action{file("created", "/out/a.pdf", ""), {Type: human.Download, Transfers: []human.Transfer{{Name: "a.pdf"}}}}, nil},
-		"a row with what was written":        {[]human.Action{write, open("link"), pick}, []human.ProcedureEffect{{Is: "row", URL: origin + "/bills?customer={customer}", Has: []string{"{customer}", "{amount}"}, Fresh: true}}},
+		"a row with what was written":        {[]human.Action{write, open("link"), pick}, []human.ProcedureEffect{{Is: "row", URL: origin + "/bills?customer={customer}", Has: []string{"{customer}", "{amount}"}}}},
 		"a row before anything was written":  {[]human.Action{open("link"), pick, write}, nil},
 		"a page that came of a form":         {[]human.Action{write, open("form"), pick}, nil},
 		"a row of which nothing was written": {[]human.Action{write, open("link"), {Type: human.Extract, Page: list, Pick: &human.Pick{Rows: [][]string{{"Other", "112"}}}}}, nil},

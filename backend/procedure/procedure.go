@@ -306,6 +306,11 @@ func sites(p human.Procedure) []string {
 			}
 		}
 	}
+	for _, e := range p.Effects {
+		if e.Is == "row" {
+			add(e.URL)
+		}
+	}
 	return all
 }
 

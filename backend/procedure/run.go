@@ -665,8 +665,9 @@ func (one *run) effects(ctx context.Context) error {
 				time = seconds(e.Within)
 			}
 			var said human.Sentence
+			look := one.looks(e)
 			not, err := one.until(ctx, &time, func() (*record.Mismatch, error) {
-				seen, err := one.s.d.Effects.Look(ctx, e, one.sends(e))
+				seen, err := look(ctx)
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}

@@ -36,6 +36,7 @@ type desk struct {
 	act     func(s human.ProcedureStep) (record.Did, error) // nil: all is well
 	holds   func(c human.ProcedureCheckpoint) *record.Mismatch
 	effect  func() (int, error)
+	rows    [][]string // of the page
 	touched string
 	sent    []string // effects that were looked at, and the secret they got
 	typed   []record.Secret
@@ -149,6 +150,12 @@ func (h hands) Holds(_ context.Context, c human.ProcedureCheckpoint, _ int64) (*
 		return nil, nil
 	}
 	return h.d.holds(c), nil
+}
+
+func (h hands) Rows(context.Context) ([][]string, error) {
+	h.d.mu.Lock()
+	defer h.d.mu.Unlock()
+	return h.d.rows, nil
 }
 
 func (h hands) Now() int64      { return 0 }
@@ -589,5 +596,55 @@ func TestVersions(t *testing.T) {
 	}
 	if d.did() != "" {
 		t.Errorf("did %s", d.did())
+	}
+}
+
+// A row of a page is looked at once the steps are done, on a page that is opened for it and that has to be that one.
+func TestARowOfAPage(t *testing.T) {
+	d := newDesk(t)
+	file := order[:strings.Index(order, "effects:")] + `effects:
+  - {is: row, title: the order is in the list, url: "https://portal.example/orders?of=*", has: ["{number}", Nordwind], within: 0.05}
+`
+	_, err := d.service.Save(t.Context(), ann, procedure.Change{File: file})
+	must(t, err)
+	d.act = func(s human.ProcedureStep) (record.Did, error) {
+		if s.Do == "navigate" && strings.Contains(s.URL, "/orders") {
+			d.set(func() { d.done = append(d.done, s.URL) })
+		}
+		return record.Did{Text: "A-70"}, nil
+	}
+	d.rows = [][]string{{"A-7", "Nordwind"}, {"A-701", "Nordwind"}, {"A-70", "Nordwind Ltd"}}
+	id := d.asked()
+	_, err = d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	r := d.until(id, human.Halted)
+	if r.Stop == nil || r.Stop.Step != "" || r.Stop.Found.Text != "0 of 3 rows at https://portal.example/orders?of=* are as expected" || r.Effects[0].State != "missing" {
+		t.Errorf("it stopped at %+v, %+v", r.Stop, r.Effects)
+	}
+	if did := d.did(); !strings.HasSuffix(did, " s4 s5  https://portal.example/orders?of=*") {
+		t.Errorf("it did %q", did)
+	}
+	elsewhere := human.Sayf("It is now https://portal.example/login")
+	d.set(func() {
+		d.rows = append(d.rows, []string{"A-70", "Nordwind"})
+		d.holds = func(c human.ProcedureCheckpoint) *record.Mismatch {
+			if c.Text != "https://portal.example/orders?of=%2A" {
+				t.Errorf("the page has to be %q", c.Text)
+			}
+			return &record.Mismatch{Found: elsewhere}
+		}
+	})
+	d.orders(id, procedure.RunOrder{Do: "continue"})
+	r = d.until(id, human.Halted)
+	for limit := time.Now().Add(20 * time.Second); r.Stops < 2 && time.Now().Before(limit); {
+		r = d.until(id, human.Halted)
+	}
+	if r.Stop.Found.Text != elsewhere.Text {
+		t.Errorf("it stopped at %+v", r.Stop)
+	}
+	d.set(func() { d.holds = nil })
+	d.orders(id, procedure.RunOrder{Do: "continue"})
+	if r = d.until(id, human.Succeeded); r.Effects[0].State != "confirmed" {
+		t.Errorf("the effect is %+v", r.Effects[0])
 	}
 }

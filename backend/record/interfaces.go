@@ -153,6 +153,9 @@ type Hands interface {
 	// Holds says whether a checkpoint holds now; nil where it does, else what is found instead. It does not wait. since is the time of
 	// the step, of Now: what came before it does not count as a download or a tab that opened.
 	Holds(ctx context.Context, c human.ProcedureCheckpoint, since int64) (*Mismatch, error)
+	// Rows are the rows of all tables and lists that the first tab shows now, each with the texts of its cells. A Mismatch where the page
+	// does not answer.
+	Rows(ctx context.Context) ([][]string, error)
 	// Now is the recording's clock.
 	Now() int64
 	// Address is what the page in front shows now.

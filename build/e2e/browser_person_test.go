@@ -25,6 +25,8 @@ type surfer struct {
 	looking          time.Duration
 	page             string // the session of the tab they look at
 	x, y             float64
+	others           [][3]string // what they type and choose instead
+	nth              int         // of the columns of others
 }
 
 // newSurfer looks at the browser's first tab once it shows something.
@@ -90,7 +92,7 @@ func (p *surfer) until(what, expression string) {
 // sees waits until the page has a text.
 func (p *surfer) sees(text string) {
 	p.t.Helper()
-	quoted, _ := json.Marshal(text)
+	quoted, _ := json.Marshal(p.shown(text))
 	p.until(fmt.Sprintf("%q", text), fmt.Sprintf("(document.title + ' ' + (document.body ? document.body.innerText : '')).includes(%s)", quoted))
 	p.pause()
 }
@@ -98,7 +100,7 @@ func (p *surfer) sees(text string) {
 // ends waits until the tab shows an address.
 func (p *surfer) at(path string) {
 	p.t.Helper()
-	quoted, _ := json.Marshal(path)
+	quoted, _ := json.Marshal(p.shown(path))
 	p.until(path, fmt.Sprintf("document.readyState === 'complete' && location.href.endsWith(%s)", quoted))
 	p.pause()
 }
@@ -131,6 +133,9 @@ type object struct {
 // shadow roots, open or closed: "iframe >> button|Hit".
 func (p *surfer) where(path string) (x, y float64) {
 	p.t.Helper()
+	if css, name, named := strings.Cut(path, "|"); named {
+		path = css + "|" + p.says(name)
+	}
 	var err error
 	eventually(p.t, path, func() bool {
 		x, y, err = p.find(path)
@@ -296,7 +301,7 @@ func (p *surfer) clicksAndAnswers(path string, accept bool, text string) {
 	}()
 	p.await("Page.javascriptDialogOpening")
 	p.pause()
-	p.must(page, "Page.handleJavaScriptDialog", map[string]any{"accept": accept, "promptText": text}, nil)
+	p.must(page, "Page.handleJavaScriptDialog", map[string]any{"accept": accept, "promptText": p.says(text)}, nil)
 	if err := <-done; err != nil {
 		p.t.Fatal(err)
 	}
@@ -386,7 +391,7 @@ func (p *surfer) presses(key string, modifiers int, commands ...string) {
 // types types a text, key by key.
 func (p *surfer) types(text string) {
 	p.t.Helper()
-	for _, r := range text {
+	for _, r := range p.says(text) {
 		if r == '\n' {
 			p.presses("Enter", 0)
 			continue
@@ -411,7 +416,7 @@ func (p *surfer) composes(becomes string, syllables ...string) {
 		p.must(p.page, "Input.imeSetComposition", map[string]any{"text": s, "selectionStart": len(s), "selectionEnd": len(s)}, nil)
 		<-time.After(30 * time.Millisecond)
 	}
-	p.must(p.page, "Input.insertText", map[string]any{"text": becomes}, nil)
+	p.must(p.page, "Input.insertText", map[string]any{"text": p.says(becomes)}, nil)
 	p.pause()
 }
 
@@ -423,6 +428,9 @@ func (p *surfer) selects(path string, downs int) {
 		p.t.Fatal(err)
 	}
 	p.must(session, "DOM.focus", map[string]any{"objectId": id}, nil)
+	if _, err := fmt.Sscanf(p.says(fmt.Sprint("down ", downs)), "down %d", &downs); err != nil {
+		p.t.Fatal(err)
+	}
 	for range downs {
 		p.presses("ArrowDown", 0)
 	}

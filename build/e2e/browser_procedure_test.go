@@ -30,12 +30,11 @@ func secretVariables() (env []string) {
 	return env
 }
 
-// runs has Deskbell run what was recorded as a procedure, in a clean profile, and says why that does not end in the same state; "" where it does.
-func (s *study) runs(t *testing.T, c browserCase, rec human.RecordingID, state string, files []string) string {
-	t.Helper()
+// draft is the procedure that was shown in recordings of a case.
+func (s *study) draft(c browserCase, recordings ...human.RecordingID) human.Procedure {
 	number := slices.IndexFunc(browserCases, func(one browserCase) bool { return one.name == c.name })
 	var draft procedure.ProcedureDraft
-	s.call("POST", "/api/procedure-drafts", map[string]any{"recordings": []human.RecordingID{rec}}, &draft)
+	s.call("POST", "/api/procedure-drafts", map[string]any{"recordings": recordings}, &draft)
 	p := draft.Procedure
 	p.Name, p.Policy = fmt.Sprintf("case_%d", number), "permissive"
 	for i, secret := range p.Secrets {
@@ -47,6 +46,13 @@ func (s *study) runs(t *testing.T, c browserCase, rec human.RecordingID, state s
 		}
 		p.Secrets[i].Name = named
 	}
+	return p
+}
+
+// runs has Deskbell run what was recorded as a procedure, and says why that does not end in the same state; "" where it does.
+func (s *study) runs(t *testing.T, c browserCase, rec human.RecordingID, state string, files []string) string {
+	t.Helper()
+	p := s.draft(c, rec)
 	for i := range p.Steps {
 		for j, name := range p.Steps[i].Files {
 			for _, file := range files {
@@ -56,13 +62,19 @@ func (s *study) runs(t *testing.T, c browserCase, rec human.RecordingID, state s
 			}
 		}
 	}
+	return s.carries(t, p, map[string]string{}, state)
+}
+
+// carries has Deskbell run a procedure, in a clean profile, and says why that does not end in a state; "" where it does.
+func (s *study) carries(t *testing.T, p human.Procedure, values map[string]string, state string) string {
+	t.Helper()
 	p.Effects = []human.ProcedureEffect{{Is: "file", Title: endMark, Path: filepath.Join(s.folder, endMark), Within: 0.01}}
 	status, answer := s.ask("POST", "/api/procedures", map[string]any{"procedure": p})
 	if status != http.StatusCreated {
 		return fmt.Sprintf("it cannot be saved: %s", answer)
 	}
 	var asked procedure.Asked
-	s.call("POST", "/api/procedures/"+p.Name+"/runs", map[string]any{}, &asked, s.key)
+	s.call("POST", "/api/procedures/"+p.Name+"/runs", map[string]any{"parameters": values}, &asked, s.key)
 	if err := os.Remove(filepath.Join(s.folder, "profile")); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}

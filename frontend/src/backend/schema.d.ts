@@ -7434,14 +7434,14 @@ export interface components {
             count?: number;
             /** @description It was not so before the run: it is looked at before the first step, too. */
             fresh?: boolean;
-            /** @description Texts that have to be in it: in the file, in the answer, in one row, in one message. */
+            /** @description Texts that have to be in it: in the file, in the answer, in one row, in one message; of row, each is the whole of a cell. One that begins or ends with a digit is no part of a longer number. */
             has?: string[];
             /** @description Of http. A value SECRET:NAME is that of a secret. */
             headers?: {
                 [key: string]: string;
             };
             /**
-             * @description file: a file at Path. http: what GET URL answers. sql: what Query of the SQLite database at Path gives. mail: a message in the folder at Path (Maildir, or files that end in .eml). row: a row of a table on the page at URL.
+             * @description file: a file at Path. http: what GET URL answers. sql: what Query of the SQLite database at Path gives. mail: a message in the folder at Path (Maildir, or files that end in .eml). row: a row of a table or list on the page at URL, which the run opens after its steps.
              * @enum {string}
              */
             is: "file" | "http" | "sql" | "mail" | "row";
@@ -8414,6 +8414,8 @@ export interface components {
              * @description How many there were before the run, where they have to be new.
              */
             before?: number;
+            /** @description Where they have to be new and hold an output: those before the run, whatever they held, each by a digest. */
+            had?: string[];
             said?: components["schemas"]["Sentence"];
             /** @enum {string} */
             state: "later" | "confirmed" | "missing";

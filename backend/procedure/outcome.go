@@ -1,0 +1,91 @@
+package procedure
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record"
+)
+
+// reloads is how long a page is looked at for the row of an effect before it is opened once more.
+const reloads = 2 * time.Second
+
+// HasAll says whether a text has all of others, which may be no parts of longer numbers: 500 is not in 1500, 1,500 or 500,000.
+func HasAll(text string, others []string) bool {
+	return !slices.ContainsFunc(others, func(other string) bool { return !has(text, other) })
+}
+
+func has(text, other string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], other)
+		if i < 0 {
+			return false
+		}
+		if at += i; !partOfNumber(text[:at], other, text[at+len(other):]) {
+			return true
+		}
+		if at++; at > len(text) {
+			return false
+		}
+	}
+}
+
+func partOfNumber(before, other, after string) bool {
+	digit := func(text string, i int) bool { return i >= 0 && i < len(text) && text[i] >= '0' && text[i] <= '9' }
+	separates := func(text string, i int) bool {
+		return i >= 0 && i < len(text) && strings.IndexByte(".,'", text[i]) >= 0
+	}
+	if n := len(before); digit(other, 0) && (digit(before, n-1) || separates(before, n-1) && digit(before, n-2)) {
+		return true
+	}
+	thousands := separates(after, 0) && digit(after, 1) && digit(after, 2) && digit(after, 3) && !digit(after, 4)
+	return digit(other, len(other)-1) && (digit(after, 0) || thousands)
+}
+
+// Digested is what an item is known again by.
+func Digested(parts ...any) string {
+	sum := sha256.Sum256(fmt.Append(nil, parts...))
+	return base64.RawStdEncoding.EncodeToString(sum[:9])
+}
+
+// looks gives what looks at an effect: a row of a page in the run's own browser, once its steps are done, and all others outside of it.
+func (one *run) looks(e human.ProcedureEffect) func(context.Context) (Seen, error) {
+	if e.Is != "row" {
+		return func(ctx context.Context) (Seen, error) { return one.s.d.Effects.Look(ctx, e, one.sends(e)) }
+	}
+	var opened time.Time
+	return func(ctx context.Context) (Seen, error) {
+		if now := one.s.d.Now(); now.Sub(opened) > reloads {
+			opened = now
+			_, err := one.hands.Do(ctx, human.ProcedureStep{Do: "navigate", URL: e.URL, Title: effectWords(e)}, nil, patience)
+			if not := (*record.Mismatch)(nil); errors.As(err, &not) {
+				return Seen{Said: not.Found}, nil
+			} else if err != nil {
+				return Seen{}, err
+			}
+		}
+		// A page that asks to log in may have tables, too.
+		if not, err := one.hands.Holds(ctx, human.ProcedureCheckpoint{Is: "address", Text: strings.ReplaceAll(e.URL, "*", "%2A")}, one.since); err != nil || not != nil {
+			if not != nil {
+				return Seen{Said: not.Found}, nil
+			}
+			return Seen{}, err
+		}
+		rows, err := one.hands.Rows(ctx)
+		var items []string
+		for _, row := range rows {
+			whole := func(text string) bool { return slices.Contains(row, strings.Join(strings.Fields(text), " ")) }
+			if !slices.ContainsFunc(e.Has, func(text string) bool { return !whole(text) }) {
+				items = append(items, Digested(row))
+			}
+		}
+		return Seen{Items: items, Said: human.Sayf("%d of %d rows at %s are as expected", len(items), len(rows), e.URL)}, err
+	}
+}
