@@ -19,6 +19,7 @@ const (
 // A navigation is what is known of the one a tab is about to make.
 type navigation struct {
 	kind  string // of human.Navigation; "": not known
+	sends bool   // likewise
 	cause uint64
 	at    int64 // monotonic ns, when it began; 0: none is under way
 	going bool  // the browser began to go there
@@ -53,7 +54,7 @@ func (t *tab) requested(e event) {
 	case "anchorClick":
 		n.kind = "link"
 	case "formSubmissionGet", "formSubmissionPost":
-		n.kind = "form"
+		n.kind, n.sends = "form", r.Reason == "formSubmissionPost"
 	case "reload":
 		n.kind = "reload"
 	case "httpHeaderRefresh", "metaTagRefresh":
@@ -192,7 +193,7 @@ func (t *tab) navigatedWithin(e event) {
 		return
 	}
 	t.b.emit(human.RecordedEvent{Type: human.PageNavigated, At: e.at, Browsing: human.Browsing{
-		Page: &page, Navigation: &human.Navigation{Kind: nav.kind}, Cause: nav.cause,
+		Page: &page, Navigation: &human.Navigation{Kind: nav.kind, Sends: nav.sends}, Cause: nav.cause,
 	}})
 }
 
@@ -204,7 +205,7 @@ func (t *tab) navigated(nav navigation, at int64, failed bool) {
 	}
 	page := t.pageOf(t.main)
 	l := t.b.box.hold(human.RecordedEvent{Type: human.PageNavigated, At: at, Browsing: human.Browsing{
-		Page: &page, Navigation: &human.Navigation{Kind: nav.kind}, Cause: nav.cause,
+		Page: &page, Navigation: &human.Navigation{Kind: nav.kind, Sends: nav.sends}, Cause: nav.cause,
 	}})
 	t.do(func(ctx context.Context) {
 		var found struct {

@@ -41,6 +41,7 @@ func navigationSite(t *testing.T) (string, func(string, http.HandlerFunc)) {
 	site := serve(t, map[string]string{
 		"/": `<title>One</title><a id=link href="/two">two</a> <a id=moved href="/moved">moved</a> <a id=lost href="/missing">missing</a>
 			<a id=fragment href="#part">part</a> <a id=dead href="http://127.0.0.1:1/">dead</a> <form action="/two"><input name=q value=x><button id=form>Go</button></form>
+			<form action="/moved" method=post><button id=send>Send</button></form>
 			<button id=push onclick="history.pushState(0, '', '/pushed?' + Date.now())">push</button>
 			<button id=replace onclick="history.replaceState(0, '', location.href)">same</button>
 			<button id=script onclick="location.href='/two'">script</button>
@@ -71,6 +72,7 @@ func TestNavigationsHaveTheirKindAndCause(t *testing.T) {
 		{"#moved", "/two", human.Navigation{Kind: "link", Status: 200}, true},
 		{"#lost", "/missing", human.Navigation{Kind: "link", Status: 404}, true},
 		{"#form", "/two?q=x", human.Navigation{Kind: "form", Status: 200}, true},
+		{"#send", "/two", human.Navigation{Kind: "form", Sends: true, Status: 200}, true},
 		{"#script", "/two", human.Navigation{Kind: "script", Status: 200}, true},
 		{"#later", "/two", human.Navigation{Kind: "script", Status: 200}, true},
 		{"#reload", "/", human.Navigation{Kind: "reload", Status: 200}, true},

@@ -70,6 +70,7 @@ type WebPage struct {
 // A Navigation is how a page came to show what it shows.
 type Navigation struct {
 	Kind   string `json:"kind" enum:"link,form,script,address,reload,back_forward,redirect,history,fragment,restored" doc:"address: typed, bookmarked or opened by Deskbell; history: pushState or replaceState."`
+	Sends  bool   `json:"sends,omitempty" doc:"It came of a form that was sent by POST."`
 	Status int    `json:"status,omitempty" doc:"HTTP status, where there was one."`
 	Failed string `json:"failed,omitempty" doc:"The network's error, such as net::ERR_NAME_NOT_RESOLVED."`
 }

@@ -54,7 +54,8 @@ func (s *Service) Recover(ctx context.Context) error {
 		r.State, r.Recording = human.Halted, ""
 		r.Stop = &human.RunStop{Expected: human.Sayf("that the run ends"), Found: human.Sayf("Deskbell ended while it ran")}
 		if at < len(r.Steps) {
-			r.Stop.Step, r.Stop.Unsure = r.Steps[at].Step, r.Steps[at].State == human.StepDoing
+			// Also one whose checkpoints were looked at: whether the site has taken what it sent is not known.
+			r.Stop.Step, r.Stop.Unsure = r.Steps[at].Step, r.Steps[at].State != human.StepLater
 		}
 		r.Stops++
 		if err := s.d.Store.PutRun(ctx, r); err != nil {
@@ -385,6 +386,18 @@ func (one *run) steps(ctx context.Context) error {
 		if err := one.decide(ctx); err != nil {
 			return err
 		}
+		for {
+			stop, err := one.emptied(ctx)
+			if stop != nil && err == nil {
+				err = one.halt(ctx, *stop)
+			}
+			if err != nil {
+				return err
+			}
+			if stop == nil {
+				break
+			}
+		}
 	}
 	one.hands.Resume()
 	for at := one.r.At(); at < len(one.p.Steps); at = one.r.At() {
@@ -409,6 +422,47 @@ func (one *run) steps(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// emptied is where a run that broke off must not continue: a browser that was opened again has the fields of its page empty, and what is
+// sent next would not be what was typed. A field that is not there at all is left to the step that needs it.
+func (one *run) emptied(ctx context.Context) (*human.RunStop, error) {
+	at, left := one.r.At(), glimpse
+	for i := at - 1; i >= 0 && at < len(one.p.Steps); i-- {
+		s := one.p.Steps[i]
+		if turns(s) {
+			break
+		}
+		checks := slices.DeleteFunc(slices.Clone(s.Then), func(c human.ProcedureCheckpoint) bool { return c.Is != "value" })
+		if s.Do == "change" && s.Secret == "" {
+			checks = append(checks, human.ProcedureCheckpoint{Is: "value", Text: s.Text, Target: s.Target, Frame: s.Frame})
+		}
+		if one.r.Steps[i].State != human.StepDone {
+			checks = nil
+		}
+		for _, c := range checks {
+			c.Page = cmp.Or(c.Page, s.Page)
+			not, err := one.until(ctx, &left, func() (*record.Mismatch, error) { return one.hands.Holds(ctx, c, 0) })
+			if err != nil {
+				return nil, err
+			}
+			if not != nil && !not.Missing {
+				return &human.RunStop{Step: one.p.Steps[at].ID, Expected: not.Expected, Found: not.Found}, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// turns says whether what was typed before a step need not stand in the page after it.
+func turns(s human.ProcedureStep) bool {
+	switch s.Do {
+	case "navigate", "back", "forward", "reload", "close":
+		return true
+	}
+	return s.Writes || s.Key != "" || s.Do != "change" && slices.ContainsFunc(s.Then, func(c human.ProcedureCheckpoint) bool {
+		return c.Is == "address" || c.Is == "title" || c.Is == "opened"
+	})
 }
 
 // yield pauses where the operator asked for it, or uses the pages.
@@ -452,9 +506,13 @@ func (one *run) change(ctx context.Context, how func(*human.RunOfProcedure)) err
 // step does one step and waits for its checkpoints. stop is what it stops at.
 func (one *run) step(ctx context.Context, at int) (stop *human.RunStop, err error) {
 	s := one.p.Steps[at]
+	picked := "" // on the disk with the mark that it was done
 	mark := func(how func(*human.RunStep)) error {
 		return one.change(ctx, func(r *human.RunOfProcedure) {
 			how(&r.Steps[at])
+			if s.Do == "pick" && s.Output != "" && r.Steps[at].State == human.StepChecks {
+				r.Outputs[s.Output] = picked
+			}
 			r.Steps[at].At = one.s.d.Now().Sub(r.StartedAt).Milliseconds()
 		})
 	}
@@ -473,6 +531,7 @@ func (one *run) step(ctx context.Context, at int) (stop *human.RunStop, err erro
 			wait = glimpse
 		}
 		did, err := one.hands.Do(ctx, s, secret, wait)
+		picked = did.Text
 		var not *record.Mismatch
 		switch {
 		case errors.As(err, &not) && not.Missing && s.Optional && !not.Did:
@@ -492,11 +551,6 @@ func (one *run) step(ctx context.Context, at int) (stop *human.RunStop, err erro
 			r.State, r.FoundBy, r.Drifted = human.StepChecks, did.FoundBy, did.Drifted
 		}); err != nil {
 			return nil, err
-		}
-		if s.Output != "" && s.Do == "pick" {
-			if err := one.change(ctx, func(r *human.RunOfProcedure) { r.Outputs[s.Output] = did.Text }); err != nil {
-				return nil, err
-			}
 		}
 	}
 	not, err := one.holds(ctx, s)
@@ -642,7 +696,7 @@ func (one *run) obey(ctx context.Context, o RunOrder, since time.Time) (continue
 				r.Steps[at].State = human.StepByHand
 			case o.Do == "skip":
 				r.Steps[at].State = human.StepSkipped
-			case r.Steps[at].State == human.StepDoing: // it was not done, the operator says
+			case r.Steps[at].State == human.StepDoing || r.Stop != nil && r.Stop.Unsure: // it was not done, the operator says
 				r.Steps[at].State = human.StepLater
 			}
 		}

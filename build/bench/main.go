@@ -2,7 +2,7 @@
 // single durable SQLite commits made in the same run, because the machines it runs on are shared: the
 // ratios are what holds.
 //
-//	go run ./build/bench -bin build/bin/deskbell [-only rings,plain,latency,million,memory,start,pictures,recorder,input,browser,hook]
+//	go run ./build/bench -bin build/bin/deskbell [-only rings,plain,latency,million,memory,start,pictures,recorder,input,browser,procedure,hook]
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 
 var (
 	bin      = flag.String("bin", "build/bin/deskbell", "the program to measure")
-	only     = flag.String("only", "rings,plain,latency,million,memory,start,pictures,recorder,input,browser,hook", "which parts to run")
+	only     = flag.String("only", "rings,plain,latency,million,memory,start,pictures,recorder,input,browser,procedure,hook", "which parts to run")
 	seconds  = flag.Duration("for", 4*time.Second, "how long each rate is measured")
 	idleTime = flag.Duration("idle", time.Minute, "how long the idle program is watched")
 	million  = flag.Int("operations", 1_000_000, "how many operations the large file has")
@@ -39,11 +39,11 @@ var (
 func main() {
 	flag.Parse()
 	log.SetFlags(0)
-	parts := map[string]func(context.Context) error{"rings": rings, "plain": plain, plainServer: servesPlainly, "latency": latency, "million": largeFile, "memory": memory, "start": start, "pictures": takePictures, "recorder": recorder, "input": inputs, "browser": browsers, "hook": hooks}
+	parts := map[string]func(context.Context) error{"rings": rings, "plain": plain, plainServer: servesPlainly, "latency": latency, "million": largeFile, "memory": memory, "start": start, "pictures": takePictures, "recorder": recorder, "input": inputs, "browser": browsers, "procedure": procedures, "hook": hooks}
 	for _, name := range strings.Split(*only, ",") {
 		part, ok := parts[name]
 		if !ok {
-			log.Fatalf("no part %q; there are rings, plain, latency, million, memory, start, pictures, recorder, input, browser, hook", name)
+			log.Fatalf("no part %q; there are rings, plain, latency, million, memory, start, pictures, recorder, input, browser, procedure, hook", name)
 		}
 		if err := part(context.Background()); err != nil {
 			log.Fatalf("%s: %v", name, err)

@@ -398,7 +398,7 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 			if e.whole() && !e.failed() {
 				arrived[e.tab] = e
 			}
-			s.Writes = s.Writes || e.kind() == "form" && !strings.Contains(e.Page.URL, "?")
+			s.Writes = s.Writes || e.Navigation != nil && e.Navigation.Sends || e.kind() == "form" && !strings.Contains(e.Page.URL, "?")
 		}
 	}
 	s.Then = append(s.Then, c.addresses(arrived, s.Page)...)

@@ -6814,6 +6814,8 @@ export interface components {
              * @enum {string}
              */
             kind: "link" | "form" | "script" | "address" | "reload" | "back_forward" | "redirect" | "history" | "fragment" | "restored";
+            /** @description It came of a form that was sent by POST. */
+            sends?: boolean;
             /**
              * Format: int64
              * @description HTTP status, where there was one.
