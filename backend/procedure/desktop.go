@@ -41,16 +41,22 @@ type deskCompiler struct {
 }
 
 func (c *deskCompiler) action(a human.Action, later []human.Action) {
-	next := human.Action{}
-	if len(later) > 0 {
-		next = later[0]
+	next := human.Action{} // but for what is pressed in the same field on the way there
+	for _, next = range later {
+		if next.Type != human.Shortcut || !edits(next) || !sameField(a.Element, next.Element) {
+			break
+		}
 	}
 	fills := (next.Type == human.Typing || next.Type == human.Paste) && sameField(a.Element, next.Element)
 	switch a.Type {
 	case human.Click, human.DoubleClick, human.TripleClick:
 		closes := next.Type == human.CloseWindow && next.At-a.End <= causes
-		if fills && a.Button <= 1 || closes && a.Element == nil {
-			return // it only put the caret there; or it was on the window's frame
+		switch {
+		case fills && a.Button <= 1:
+			return // it only put the caret there
+		case closes && a.Element == nil:
+			c.did.End = a.At - 2*causes // it was on the window's frame: nothing before it closes that
+			return
 		}
 		do := map[human.ActionType]string{human.Click: "click", human.DoubleClick: "doubleClick", human.TripleClick: "tripleClick"}[a.Type]
 		c.add(a, human.ProcedureStep{Do: do, Target: deskTarget(a)})
