@@ -425,9 +425,9 @@ func (d *Desk) Holds(ctx context.Context, c human.ProcedureCheckpoint, _ int64) 
 	if err == nil && is == c.Text {
 		return nil, nil
 	}
-	expected = human.Sayf("%s holds %q.", words(all[0], c.Target), c.Text)
+	expected = human.Sayf("%s holds %q", words(all[0], c.Target), c.Text)
 	if err != nil {
 		return mismatch(expected, human.Sayf("%s", human.SafeText(err))), ctx.Err()
 	}
-	return mismatch(expected, human.Sayf("It holds %q.", human.OneLine(is, 200))), nil
+	return mismatch(expected, human.Sayf("It holds %q", human.OneLine(is, 200))), nil
 }
