@@ -149,7 +149,7 @@ func (r *Recorder) Hands(_ context.Context, by human.Actor, id human.RecordingID
 	s.loop.workers.Go(func() { // until the recording ends
 		<-s.loop.working.Done()
 		if err := desk.Close(); err != nil {
-			s.log.Warn("what was held on the desktop may not be let go", "recording", s.id, "err", err)
+			s.log.Warn("the desktop was not left as it was", "recording", s.id, "err", err)
 		}
 	})
 	return deskHands{desk, s.intake.takeover, s.loop}, nil

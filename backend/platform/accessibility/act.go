@@ -18,7 +18,7 @@ const (
 
 const (
 	finds = 3 * time.Second // for a window to be looked through
-	acts  = 5 * time.Second // for an application to do what it is told
+	acts  = 5 * time.Second // for an application to do something
 )
 
 // Find implements record.Finder.
