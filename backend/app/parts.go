@@ -177,6 +177,7 @@ func (a *App) openRecorder() {
 			Parameters: web.Parameters, Masker: a.masker, Clipboard: clipboard, RRWeb: browser.RRWeb(a.Console), Log: a.log,
 		}, o, keep)
 	}
+	d.Desk = func(acting record.Acting) (record.Desk, error) { return platform.Desk(a.sources, acting) }
 	o.OwnKeys = platform.OwnKeys
 	a.recorder = record.New(d, o)
 }

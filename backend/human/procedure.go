@@ -65,6 +65,7 @@ type ProcedureStep struct {
 	Title     string                `json:"title" doc:"For people, in a line."`
 	Page      string                `json:"page,omitempty" doc:"The tab: t1 (absent), t2 in the order in which they open."`
 	Frame     []int                 `json:"frame,omitempty" doc:"From the page down: which child each frame is, from 0."`
+	Window    *ProcedureWindow      `json:"window,omitempty" doc:"Of the desktop: where it is done."`
 	Target    *ProcedureTarget      `json:"target,omitempty"`
 	To        *ProcedureTarget      `json:"to,omitempty" doc:"Of drag: where it ends."`
 	URL       string                `json:"url,omitempty" doc:"Of navigate."`
@@ -90,13 +91,19 @@ type ProcedureStep struct {
 	From      []ProcedureSource     `json:"from,omitempty" doc:"The actions it came from, for their pictures."`
 }
 
-// A ProcedureTarget is what an element of a page is found by. An element is taken only where it is alone in having the role and the
+// A ProcedureWindow is a window of the desktop. It is taken only where it is alone in fitting.
+type ProcedureWindow struct {
+	Program string `json:"program" doc:"As people know it, or its executable's file name."`
+	Title   string `json:"title,omitempty" doc:"In which * stands for anything; absent: any."`
+}
+
+// A ProcedureTarget is what an element of a page or a window is found by. An element is taken only where it is alone in having the role and the
 // name, and what stands beside it, as far as they are given. Selectors come first, the best first: what they find has to agree.
 type ProcedureTarget struct {
 	Role      string     `json:"role,omitempty"`
 	Name      string     `json:"name,omitempty"`
 	Named     string     `json:"named,omitempty" enum:"otherwise" doc:"The name is no accessible name: it is its text, placeholder, icon, human-made id or the like."`
-	Beside    string     `json:"beside,omitempty" doc:"What stands beside it: the text before it, the header of its row or column, the heading of its part of the page."`
+	Beside    string     `json:"beside,omitempty" doc:"What stands beside it: the text before it, the header of its row or column, the heading of its part of the page; of the desktop, the name of what it lies in."`
 	Tag       string     `json:"tag,omitempty" doc:"Its HTML tag, and of an input its type: input/email."`
 	Row       []string   `json:"-"` // the other cells of its row when it was recorded
 	Selectors [][]string `json:"selectors,omitempty" doc:"As @puppeteer/replay writes them; each a list descending through shadow roots."`
@@ -112,11 +119,12 @@ type ProcedureDialog struct {
 
 // A ProcedureCheckpoint is something that must hold after a step.
 type ProcedureCheckpoint struct {
-	Is     string           `json:"is" enum:"address,title,element,gone,value,text,download,opened,closed" doc:"address: the page's is Text, in which * stands for anything. title: the page's is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page is there, or no more."`
+	Is     string           `json:"is" enum:"address,title,element,gone,value,text,download,opened,closed" doc:"address: the page's is Text, in which * stands for anything. title: the page's, or that of a window of the program, is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page, or a window of the program that is called Text, is there, or no more."`
 	Text   string           `json:"text,omitempty"`
 	Target *ProcedureTarget `json:"target,omitempty"`
 	Page   string           `json:"page,omitempty" doc:"The tab it is looked for in; absent: that of the step."`
 	Frame  []int            `json:"frame,omitempty"`
+	Window *ProcedureWindow `json:"window,omitempty" doc:"Of the desktop; absent: that of the step."`
 }
 
 // A ProcedureEffect is something outside of the page that must be true after a run. Which fields are set follows from Is.

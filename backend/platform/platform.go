@@ -66,5 +66,14 @@ func Player(deps record.Deps) (replay.Player, error) {
 	return p, nil
 }
 
+// Desk acts on this desktop, to do procedures.
+func Desk(deps record.Deps, acting record.Acting) (record.Desk, error) {
+	d, err := input.NewDesk(deps.Windows, deps.Elements, acting)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
 // OwnKeys are those that Deskbell's window takes in any program (see package window): no part of what is recorded.
 var OwnKeys = []record.Chord{{Key: "r", Modifiers: []string{"ctrl", "alt"}}, {Key: "r", Modifiers: []string{"ctrl", "alt", "shift"}}}

@@ -93,6 +93,19 @@ func fills(s human.ProcedureStep) bool {
 
 func looks(s human.ProcedureStep) bool { return s.Do == "scroll" || s.Do == "hover" }
 
+// sameWindow says whether two steps of a recording are done in windows that are called the same.
+func sameWindow(a, b *human.ProcedureWindow) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// program is the one that a step on the desktop is done in.
+func program(s *shown) string {
+	if s.Window == nil {
+		return ""
+	}
+	return s.Window.Program
+}
+
 // field names what a step is done to.
 func field(s human.ProcedureStep) string {
 	if s.Target == nil {
@@ -121,7 +134,7 @@ func corrected(draft int, steps []human.ProcedureStep) (kept, before []*shown) {
 		}
 		now.after = at[s.Page]
 		for k := len(kept) - 1; fills(s) && k >= 0 && (fills(kept[k].ProcedureStep) || looks(kept[k].ProcedureStep)); k-- {
-			if field(kept[k].ProcedureStep) == field(s) && kept[k].Page == s.Page {
+			if field(kept[k].ProcedureStep) == field(s) && kept[k].Page == s.Page && sameWindow(kept[k].Window, s.Window) {
 				before = append(before, kept[k])
 				kept[k], now = now, nil
 				break
@@ -291,7 +304,7 @@ func difference(c column, s *shown, known heldValues) int {
 }
 
 func unlike(a, b *shown, known heldValues) int {
-	if a.Do != b.Do || len(a.Frame) != len(b.Frame) || a.Key != b.Key || (a.Secret == "") != (b.Secret == "") || answered(a) != answered(b) {
+	if a.Do != b.Do || len(a.Frame) != len(b.Frame) || a.Key != b.Key || program(a) != program(b) || (a.Secret == "") != (b.Secret == "") || answered(a) != answered(b) {
 		return never
 	}
 	who := []int{a.draft, b.draft}

@@ -122,6 +122,9 @@ func (s *Service) Draft(ctx context.Context, by human.Actor, of DraftOf) (Proced
 			return ProcedureDraft{}, err
 		}
 		taught = append(taught, p)
+		if p.Where != taught[0].Where {
+			return ProcedureDraft{}, human.Errorf(human.Conflict, "recording %s was made on the desktop and another one in a browser; a procedure is made from one of the two", id)
+		}
 	}
 	p, rows := Align(taught)
 	checkpointed(&p)

@@ -8,12 +8,17 @@ import (
 	"deskbell/backend/record/flow"
 )
 
-// Compile makes a procedure of one recording: its texts stand in it as they were recorded. A Conflict error where nothing was done in a
-// browser.
+// Compile makes a procedure of one recording, of what was done in its browser or, without one, on the desktop: its texts stand in it as
+// they were recorded. A Conflict error where nothing was done there.
 func Compile(title string, rec human.Recording, list []human.Action) (human.Procedure, error) {
-	p := flow.Procedure(flow.Input{Title: title, Actions: list}, rec.ID)
+	var p human.Procedure
+	if rec.Options.Browser == nil && rec.Options.RecordsDesktop() {
+		p = desktop(title, rec.ID, list)
+	} else {
+		p = flow.Procedure(flow.Input{Title: title, Actions: list}, rec.ID)
+	}
 	if len(p.Steps) == 0 {
-		return p, human.Errorf(human.Conflict, "recording %s has nothing that was done in a browser; a procedure is taught there", rec.ID)
+		return p, human.Errorf(human.Conflict, "recording %s has nothing that was done in a browser or a program, as far as that was seen; a procedure is taught there", rec.ID)
 	}
 	p.Name = cmp.Or(Called(p.Title), "procedure")
 	return p, nil
@@ -32,7 +37,7 @@ func checkpointed(p *human.Procedure) {
 		}
 		n := p.Steps[i+1+next]
 		if n.Target != nil && n.Page == s.Page {
-			s.Then = []human.ProcedureCheckpoint{{Is: "element", Target: n.Target, Page: n.Page, Frame: n.Frame}}
+			s.Then = []human.ProcedureCheckpoint{{Is: "element", Target: n.Target, Page: n.Page, Frame: n.Frame, Window: n.Window}}
 		}
 	}
 }

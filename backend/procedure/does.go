@@ -19,12 +19,13 @@ const (
 // doing are words of buttons, which hint at what is done.
 var doing = map[string]struct{ english, chinese []string }{
 	Pays:    {[]string{"pay", "order", "buy", "purchase", "checkout", "donate", "subscribe", "transfer"}, []string{"付款", "支付", "下单", "购买", "转账", "订阅"}},
+	Sends:   {[]string{"send", "submit", "publish", "post", "upload", "share"}, []string{"发送", "提交", "发布", "上传", "分享"}}, // of the desktop
 	Deletes: {[]string{"delete", "remove", "discard", "erase", "cancel", "revoke"}, []string{"删除", "移除", "清空", "取消", "撤销", "注销"}},
 }
 
 // Does says what a procedure does, from its steps: it reads; it sends where a step writes, and pays or deletes where the name of what
 // such a step is done to says so. Of steps that are not known to write, the name of a button is taken for that, too, but for
-// one that cancels: what that leaves is as it was.
+// one that cancels: what that leaves is as it was. On the desktop, where it is not seen what is sent, so does that it sends.
 func Does(p human.Procedure) []string {
 	found := map[string]bool{Reads: true}
 	for _, s := range p.Steps {
@@ -33,6 +34,9 @@ func Does(p human.Procedure) []string {
 			continue
 		}
 		for does, said := range doing {
+			if does == Sends && p.Where != "desktop" { // what a page sends is seen
+				continue
+			}
 			english := slices.ContainsFunc(words(s.Target.Name), func(w string) bool { return slices.Contains(said.english, w) })
 			chinese := slices.ContainsFunc(said.chinese, func(w string) bool { return strings.Contains(s.Target.Name, w) })
 			found[does] = found[does] || english || chinese

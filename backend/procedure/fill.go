@@ -85,7 +85,7 @@ func Placeholders(text string) []string {
 func stepTexts(s human.ProcedureStep, f func(textKind, string) string) human.ProcedureStep {
 	s.Title, s.URL, s.Text = f(plainText, s.Title), f(addressText, s.URL), f(plainText, s.Text)
 	s.Options, s.Files = listTexts(s.Options, f), listTexts(s.Files, f)
-	s.Target, s.To = targetTexts(s.Target, f), targetTexts(s.To, f)
+	s.Window, s.Target, s.To = windowTexts(s.Window, f), targetTexts(s.Target, f), targetTexts(s.To, f)
 	s.Dialogs = slices.Clone(s.Dialogs)
 	for i, d := range s.Dialogs {
 		s.Dialogs[i].Message, s.Dialogs[i].Input = f(plainText, d.Message), f(plainText, d.Input)
@@ -96,7 +96,7 @@ func stepTexts(s human.ProcedureStep, f func(textKind, string) string) human.Pro
 		if c.Is == "address" {
 			of = addressText
 		}
-		s.Then[i].Text, s.Then[i].Target = f(of, c.Text), targetTexts(c.Target, f)
+		s.Then[i].Text, s.Then[i].Target, s.Then[i].Window = f(of, c.Text), targetTexts(c.Target, f), windowTexts(c.Window, f)
 	}
 	return s
 }
@@ -109,6 +109,13 @@ func listTexts(all []string, f func(textKind, string) string) []string {
 		}
 	}
 	return out
+}
+
+func windowTexts(w *human.ProcedureWindow, f func(textKind, string) string) *human.ProcedureWindow {
+	if w == nil {
+		return nil
+	}
+	return &human.ProcedureWindow{Program: w.Program, Title: f(plainText, w.Title)}
 }
 
 func targetTexts(t *human.ProcedureTarget, f func(textKind, string) string) *human.ProcedureTarget {

@@ -69,7 +69,7 @@ type Queue interface {
 type Recorder interface {
 	Start(ctx context.Context, by human.Actor, op human.OperationID, options human.RecordingOptions) (human.Recording, error)
 	Stop(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error)
-	// Hands are those in the browser of a running recording.
+	// Hands are those in the browser of a running recording or, without one, on the desktop.
 	Hands(ctx context.Context, by human.Actor, id human.RecordingID) (record.Hands, error)
 }
 

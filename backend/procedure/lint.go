@@ -121,7 +121,12 @@ func (l *linter) text(step, text string) {
 
 func (l *linter) step(s human.ProcedureStep) {
 	stepTexts(s, func(_ textKind, text string) string { l.text(s.ID, text); return text })
-	switch lacking, known := lacks(s); {
+	lacking, known := lacks(s)
+	if l.p.Where == "desktop" {
+		l.deskStep(s)
+		lacking, known = "", true
+	}
+	switch {
 	case !known:
 		l.say("unknown_step", LintError, s.ID, human.Sayf("there is no step of the kind %q: choose another", s.Do))
 	case lacking != "":
@@ -212,9 +217,9 @@ func complete(c human.ProcedureCheckpoint) bool {
 	case "address", "title", "text", "download":
 		return c.Text != ""
 	case "element", "gone", "value":
-		return c.Target != nil && (c.Target.Name != "" || len(c.Target.Selectors) > 0)
+		return c.Target != nil && (c.Target.Name != "" || len(c.Target.Selectors) > 0 || takesText(c.Target.Role) && c.Target.Tag == "")
 	case "opened", "closed":
-		return c.Page != ""
+		return c.Page != "" || c.Window != nil && c.Text != ""
 	}
 	return false
 }
@@ -253,6 +258,9 @@ func (l *linter) effect(e human.ProcedureEffect) {
 			}
 			return text
 		})
+	}
+	if e.Is == "row" && l.p.Where == "desktop" {
+		l.say("row_on_desktop", LintError, "", human.Sayf("a row of a page is looked at in a browser, which a procedure of the desktop has not: choose another effect"))
 	}
 	if e.Is == "row" && e.Fresh {
 		l.say("fresh_row", LintError, "", human.Sayf("a row of a page is looked at after the steps alone: take fresh away, and name in has what only the new row has, such as an output"))

@@ -64,7 +64,7 @@ func again(s *shown, draft []*shown) *shown {
 		return nil
 	}
 	for _, o := range draft[slices.Index(draft, s)+1:] {
-		if o.before != s.before || o.Page != s.Page {
+		if o.before != s.before || o.Page != s.Page || !sameWindow(o.Window, s.Window) {
 			return nil
 		}
 		if filled && field(o.ProcedureStep) == field(s.ProcedureStep) {
@@ -250,8 +250,8 @@ func (m *merger) findNamesIn(c column) {
 }
 
 // each is what a function says of each step of a column.
-func each(c column, of func(*shown) string) []string {
-	var out []string
+func each[T any](c column, of func(*shown) T) []T {
+	var out []T
 	for _, k := range c.who() {
 		out = append(out, of(c.of[k]))
 	}
@@ -394,6 +394,7 @@ func (m *merger) step(c column) human.ProcedureStep {
 		}
 	}
 	s.Page = m.page(who[0], s.Page)
+	s.Window = m.window(who, each(c, func(s *shown) *human.ProcedureWindow { return s.Window }))
 	s.Title = m.title(c, func(s *shown) string { return s.Title })
 	if s.Do == "change" {
 		s.Text = m.input(c, func(s *shown) []string { return []string{s.Text} })[0]
@@ -506,7 +507,8 @@ func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.Procedur
 			t.Selectors = append(t.Selectors, merged)
 		}
 	}
-	if t.Name == "" && len(t.Selectors) == 0 {
+	nameless := t.Tag == "" && t.Role != "" && !differ(append(names, "")) // a field of a window that has no name
+	if t.Name == "" && len(t.Selectors) == 0 && !nameless {
 		return nil
 	}
 	return &t
@@ -609,8 +611,9 @@ func (m *merger) holds(who []int, all []human.ProcedureCheckpoint) *human.Proced
 	c := all[0]
 	var held []string
 	var at []*human.ProcedureTarget
+	var windows []*human.ProcedureWindow
 	for _, o := range all {
-		held, at = append(held, o.Text), append(at, o.Target)
+		held, at, windows = append(held, o.Text), append(at, o.Target), append(windows, o.Window)
 	}
 	ok := false
 	switch c.Is {
@@ -623,6 +626,7 @@ func (m *merger) holds(who []int, all []human.ProcedureCheckpoint) *human.Proced
 	default:
 		c.Text, ok = m.values.explain(who, held)
 	}
+	c.Window = m.window(who, windows)
 	if c.Target != nil {
 		c.Target = m.target(who, at)
 		ok = ok && c.Target != nil && (all[0].Target.Name == "" || c.Target.Name != "")
@@ -631,6 +635,23 @@ func (m *merger) holds(who []int, all []human.ProcedureCheckpoint) *human.Proced
 		return nil
 	}
 	return &c
+}
+
+// window is the window of each recording: its title with * for what no known value explains.
+func (m *merger) window(who []int, all []*human.ProcedureWindow) *human.ProcedureWindow {
+	if slices.Contains(all, nil) {
+		return nil
+	}
+	w := *all[0]
+	var titles []string
+	for _, o := range all {
+		titles = append(titles, o.Title)
+	}
+	title, ok := m.values.explain(who, titles)
+	if w.Title = title; !ok {
+		w.Title = escape(common(titles))
+	}
+	return &w
 }
 
 // common is a pattern of texts: how they begin and end, with * for what is between.

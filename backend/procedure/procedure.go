@@ -299,6 +299,9 @@ func sites(p human.Procedure) []string {
 		}
 	}
 	for _, step := range p.Steps {
+		if w := step.Window; w != nil && !slices.Contains(all, w.Program) {
+			all = append(all, w.Program)
+		}
 		add(step.URL)
 		for _, c := range step.Then {
 			if c.Is == "address" {

@@ -187,7 +187,7 @@ func (s *Service) leave(id human.OperationID) {
 	s.work.Done()
 }
 
-// open claims the operation and opens the recorded browser, and looks at the effects as they are before.
+// open claims the operation and opens the recorded browser, or records the desktop, and looks at the effects as they are before.
 func (one *run) open(ctx context.Context, op human.Operation) error {
 	d := one.s.d
 	if op.ClaimedBy != one.by.Name {
@@ -203,8 +203,11 @@ func (one *run) open(ctx context.Context, op human.Operation) error {
 	if err := d.Store.PutRun(ctx, one.r); err != nil {
 		return err
 	}
-	no := false
-	rec, err := d.Recorder.Start(ctx, one.by, op.ID, human.RecordingOptions{Desktop: &no, Browser: &human.BrowserOptions{URL: cmp.Or(one.r.Address, "about:blank"), Profile: d.Profile()}})
+	var options human.RecordingOptions
+	if one.p.Where != "desktop" {
+		options = human.RecordingOptions{Desktop: new(false), Browser: &human.BrowserOptions{URL: cmp.Or(one.r.Address, "about:blank"), Profile: d.Profile()}}
+	}
+	rec, err := d.Recorder.Start(ctx, one.by, op.ID, options)
 	if err != nil {
 		return err
 	}
@@ -566,12 +569,16 @@ func (one *run) step(ctx context.Context, at int) (stop *human.RunStop, err erro
 	return nil, mark(func(r *human.RunStep) { r.State = human.StepDone })
 }
 
-// lost is a stop where the browser does not answer any more; the context's error where Deskbell ends.
+// lost is a stop where the browser or the desktop does not answer any more; the context's error where Deskbell ends.
 func (one *run) lost(ctx context.Context, s human.ProcedureStep, err error) (*human.RunStop, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return &human.RunStop{Step: s.ID, Expected: human.Sayf("the browser to do %s", s.Title), Found: human.Sayf("%s", human.SafeText(err)), Unsure: one.r.Steps[one.r.At()].State == human.StepDoing}, nil
+	expected := human.Sayf("the browser to do %s", s.Title)
+	if one.p.Where == "desktop" {
+		expected = human.Sayf("the desktop to do %s", s.Title)
+	}
+	return &human.RunStop{Step: s.ID, Expected: expected, Found: human.Sayf("%s", human.SafeText(err)), Unsure: one.r.Steps[one.r.At()].State == human.StepDoing}, nil
 }
 
 // secret is the value that a step types, and where it may.
@@ -614,6 +621,9 @@ func (one *run) holds(ctx context.Context, s human.ProcedureStep) (*record.Misma
 	for _, c := range s.Then {
 		if c.Page == "" {
 			c.Page = s.Page
+		}
+		if c.Window == nil {
+			c.Window = s.Window
 		}
 		not, err := one.until(ctx, &time, func() (*record.Mismatch, error) { return one.hands.Holds(ctx, c, one.since) })
 		if not != nil || err != nil {

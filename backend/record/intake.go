@@ -23,6 +23,7 @@ type intake struct {
 	pointer     *pointer
 	keyboard    *keyboard
 	browser     *browserEvents
+	takeover    *takeover
 }
 
 // take gives an event of a source to whoever it concerns.
@@ -80,6 +81,8 @@ func (in *intake) desktop(it item) {
 	case human.PointerMoved, human.PointerDown, human.PointerUp, human.Scrolled:
 		if !in.pointer.take(it.event) {
 			in.status.countLeftOut(it.from, "excluded")
+		} else {
+			in.takeover.hears(it.event)
 		}
 	case human.KeyDown, human.KeyUp:
 		in.key(it)
@@ -102,6 +105,7 @@ func (in *intake) key(it item) {
 		in.keyboard.up(e)
 	default:
 		in.keyboard.down(e)
+		in.takeover.hears(e)
 	}
 }
 

@@ -143,7 +143,7 @@ type Browser interface {
 	Show(ctx context.Context) error
 }
 
-// Hands is a Browser in which Deskbell acts in a person's place, while it records. Its methods are for one goroutine, but for
+// Hands act in a person's place while it is recorded, in a browser or on the desktop. Its methods are for one goroutine, but for
 // Interrupted. What they are given holds no parameters any more.
 type Hands interface {
 	// Do waits for the page, the frame and the element of a step, as long as patience lasts, and does it once. It returns when the

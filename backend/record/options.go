@@ -28,6 +28,7 @@ type Deps struct {
 	Clipboard func(content bool) Source
 	Browser   func(o human.BrowserOptions, clipboard bool, save SavePicture) Browser // clipboard: copied text may be recorded
 	Masker    Masker                                                                 // nil hides every text
+	Desk      func(Acting) (Desk, error)                                             // what acts on the desktop; nil: nothing does
 
 	NewID   func() human.RecordingID
 	Log     *slog.Logger // nil is slog's default

@@ -55,16 +55,3 @@ func (r *Recorder) ShowBrowser(ctx context.Context, by human.Actor, id human.Rec
 	}
 	return s.browser.show(ctx)
 }
-
-// Hands are those of Deskbell in the browser of a running recording. Conflict when there is no such browser, or it has none.
-func (r *Recorder) Hands(_ context.Context, by human.Actor, id human.RecordingID) (Hands, error) {
-	s, err := r.browserOf(by, id)
-	if err != nil {
-		return nil, err
-	}
-	h, ok := s.browser.browser.(Hands)
-	if !ok {
-		return nil, human.Errorf(human.Conflict, "Deskbell cannot act in the browser of recording %s", id)
-	}
-	return h, nil
-}

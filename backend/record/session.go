@@ -60,7 +60,7 @@ func newSession(base context.Context, deps Deps, opts Options, rec human.Recordi
 	}
 	s.intake = &intake{
 		loop: s.loop, status: s.status, writer: s.writer, windows: s.windows, privacy: s.privacy, typing: s.typing, screenshots: s.screenshots,
-		unplaced: s.unplaced,
+		unplaced: s.unplaced, takeover: &takeover{clock: func() int64 { return s.loop.mono() - s.loop.began }},
 		pointer: &pointer{
 			loop: s.loop, status: s.status, writer: s.writer, windows: s.windows, privacy: s.privacy, typing: s.typing, screenshots: s.screenshots,
 			elements: deps.Elements, source: deps.Windows, pressed: map[int]uint64{}, pressedOut: map[int]bool{},

@@ -175,14 +175,18 @@ func (l *lookup) hop(n node) []ref {
 }
 
 // search goes through what shows of a tree, level by level. visit gets the mark that it gave to the node above,
-// and says whether to go on below. what has the role and the states in it.
-func (l *lookup) search(kit toolkit, what fields, from node, mark bool, visit func(n node, mark bool) (below, markBelow bool)) {
+// and says whether to go on below. what has the role and the states in it. It returns
+// false where there was more than is gone through.
+func (l *lookup) search(kit toolkit, what fields, from node, mark bool, visit func(n node, mark bool) (below, markBelow bool)) bool {
 	type marked struct {
 		node
 		mark bool
 	}
-	level := []marked{{from, mark}}
-	for seen := 0; len(level) > 0 && seen < maxNodes && l.ctx.Err() == nil; {
+	level, all := []marked{{from, mark}}, true
+	for seen := 0; len(level) > 0 && l.ctx.Err() == nil; {
+		if seen >= maxNodes {
+			return false
+		}
 		asked := make([]answer, len(level))
 		for i, n := range level {
 			if !n.states.has(stateManages) || !slices.Contains(endless, n.role) {
@@ -199,6 +203,7 @@ func (l *lookup) search(kit toolkit, what fields, from node, mark bool, visit fu
 			if len(children) == 0 {
 				children = l.hop(level[i].node)
 			}
+			all = all && len(children) <= maxChildren
 			for _, c := range children[:min(len(children), maxChildren)] {
 				refs, marks = append(refs, c), append(marks, level[i].mark)
 			}
@@ -214,6 +219,7 @@ func (l *lookup) search(kit toolkit, what fields, from node, mark bool, visit fu
 			}
 		}
 	}
+	return all
 }
 
 // Popups hang below what opened them; anything else at the point lies underneath the popup.

@@ -20,8 +20,8 @@ import (
 func (s *shell) procedureCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "procedure", Short: "Work with procedures: what was taught once and runs again",
-		Long: "A procedure is work that was shown once in a recorded browser, as a file of steps. It is taught in the window, or from\n" +
-			"recordings with `deskbell procedure teach`; the file can be kept, shared and reviewed, and saved again.",
+		Long: "A procedure is work that was shown once in a recorded browser or on the desktop, as a file of steps. It is taught\n" +
+			"in the window, or from recordings with `deskbell procedure teach`; the file can be kept, shared and reviewed, and saved again.",
 	}
 	c.AddCommand(s.procedureListCommand(), s.procedureShowCommand(), s.procedureProposalsCommand(), s.procedureTeachCommand(), s.procedureSaveCommand(), s.procedureLintCommand(),
 		s.procedureRunCommand(), s.procedureUnattendedCommand(), s.procedureRemoveCommand(), s.procedureSecretCommand())
@@ -216,8 +216,8 @@ func (s *shell) procedureRunCommand() *cobra.Command {
 	var with map[string]string
 	c := s.operatorFlags(&cobra.Command{
 		Use: "run NAME", Short: "Run a procedure and follow it", Args: cobra.ExactArgs(1),
-		Long: "Run a procedure in the recorded browser and follow it until it ends. Where something is not as it was taught it stops:\n" +
-			"decide in the window how it continues.",
+		Long: "Run a procedure in the recorded browser, or on the desktop where it was taught there, and follow it until it ends.\n" +
+			"Where something is not as it was taught it stops: decide in the window how it continues.",
 		Example: "  deskbell procedure run export_invoice --with customer='Halde & Co' --with month=2026-10",
 		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
 			asked, err := operator.AskForRun(ctx, args[0], procedure.Call{Parameters: with})

@@ -7393,7 +7393,7 @@ export interface components {
         ProcedureCheckpoint: {
             frame?: number[];
             /**
-             * @description address: the page's is Text, in which * stands for anything. title: the page's is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page is there, or no more.
+             * @description address: the page's is Text, in which * stands for anything. title: the page's, or that of a window of the program, is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page, or a window of the program that is called Text, is there, or no more.
              * @enum {string}
              */
             is: "address" | "title" | "element" | "gone" | "value" | "text" | "download" | "opened" | "closed";
@@ -7401,6 +7401,8 @@ export interface components {
             page?: string;
             target?: components["schemas"]["ProcedureTarget"];
             text?: string;
+            /** @description Of the desktop; absent: that of the step. */
+            window?: components["schemas"]["ProcedureWindow"];
         };
         ProcedureDialog: {
             accept: boolean;
@@ -7570,6 +7572,8 @@ export interface components {
             to?: components["schemas"]["ProcedureTarget"];
             /** @description Of navigate. */
             url?: string;
+            /** @description Of the desktop: where it is done. */
+            window?: components["schemas"]["ProcedureWindow"];
             /**
              * Format: double
              * @description Seconds that its checkpoints are waited for; absent: 10.
@@ -7586,7 +7590,7 @@ export interface components {
             y?: number;
         };
         ProcedureTarget: {
-            /** @description What stands beside it: the text before it, the header of its row or column, the heading of its part of the page. */
+            /** @description What stands beside it: the text before it, the header of its row or column, the heading of its part of the page; of the desktop, the name of what it lies in. */
             beside?: string;
             name?: string;
             /**
@@ -7602,6 +7606,12 @@ export interface components {
         };
         ProcedureTools: {
             tools: components["schemas"]["Tool"][];
+        };
+        ProcedureWindow: {
+            /** @description As people know it, or its executable's file name. */
+            program: string;
+            /** @description In which * stands for anything; absent: any. */
+            title?: string;
         };
         ProcessID: {
             /** Format: int64 */

@@ -13,6 +13,9 @@ export function clock(ns: number): string {
   return `${h ? `${h}:` : ''}${pad(Math.floor(s / 60) % 60)}:${pad(s % 60)}`;
 }
 
+/** Whether a recording can become a procedure: what was shown in a browser or on the desktop can. */
+export const teachable = ({ options: o, removed_at: removed }: Recording): boolean => (!!o.browser || (!o.terminal && o.desktop !== false)) && !removed;
+
 /** Whether it still records, or would after a pause. */
 export function running(r: Recording | null | undefined): r is Recording & { state: 'recording' | 'paused' } {
   return r?.state === 'recording' || r?.state === 'paused';

@@ -33,7 +33,7 @@ export const checkpointKinds = {
 } as const satisfies Record<ProcedureCheckpoint['is'], () => string>;
 
 /** A checkpoint as a sentence. Its parameters stand in braces. */
-export function checkpointWords({ is, text = '', target, page = '' }: ProcedureCheckpoint): string {
+export function checkpointWords({ is, text = '', target, page = '', window }: ProcedureCheckpoint): string {
   const element = targetWords(target);
   switch (is) {
     case 'address': return m.proc_then_address({ text });
@@ -43,8 +43,8 @@ export function checkpointWords({ is, text = '', target, page = '' }: ProcedureC
     case 'value': return m.proc_then_value({ element, text });
     case 'text': return m.proc_then_text({ text });
     case 'download': return m.proc_then_download({ text: text || '*' });
-    case 'opened': return m.proc_then_opened({ page });
-    default: return m.proc_then_closed({ page });
+    case 'opened': return window ? m.proc_then_window_opened({ title: text }) : m.proc_then_opened({ page });
+    default: return window ? m.proc_then_window_closed({ title: text }) : m.proc_then_closed({ page });
   }
 }
 

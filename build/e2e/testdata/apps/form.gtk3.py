@@ -1,5 +1,6 @@
 #!/usr/bin/python3 -B
-"""A form in GTK 3: form.gtk3.py [STATE.json [FOLDER]]. "Save file" writes FOLDER/form.txt."""
+"""A form in GTK 3: form.gtk3.py [STATE.json [FOLDER]]. "Save file" writes FOLDER/form.txt; FORM_SAVE is another name of that button, and
+with FORM_TWIN there are two of them."""
 
 import os
 
@@ -79,12 +80,15 @@ greet.connect("clicked", lambda _: state.set(greetings=state["greetings"] + 1))
 buttons.add(greet)
 save = Gtk.Button()  # a picture and a label inside: what is pressed is the button
 inside = Gtk.Box(spacing=4)
-picture, words = Gtk.Image.new_from_icon_name("document-save", Gtk.IconSize.BUTTON), Gtk.Label(label="Save file")
+save_words = os.environ.get("FORM_SAVE", "Save file")
+picture, words = Gtk.Image.new_from_icon_name("document-save", Gtk.IconSize.BUTTON), Gtk.Label(label=save_words)
 inside.add(picture)
 inside.add(words)
 save.add(inside)
 save.connect("clicked", lambda _: state.save())
 buttons.add(save)
+if "FORM_TWIN" in os.environ:
+    buttons.add(Gtk.Button(label=save_words))
 manual = Gtk.LinkButton(uri="https://example.org/", label="Manual")
 buttons.add(manual)
 more = Gtk.MenuButton(label="More")
