@@ -500,7 +500,10 @@ func trials(round int) (changes, lies []trial) {
 			changes = append(changes, trial{w.Name, "", "none"})
 		}
 		for _, c := range portal.Changes {
-			if group = cmp.Or(beginnings[c.Name], group); touches(c, w.Name) {
+			if round == 0 {
+				group = cmp.Or(beginnings[c.Name], group)
+			}
+			if touches(c, w.Name) {
 				changes = append(changes, trial{w.Name, c.Name, group})
 			}
 		}
