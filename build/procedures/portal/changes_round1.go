@@ -220,7 +220,7 @@ var lies1 = in(1, []Change{
 	{Name: "changes-another", Does: "It is stored, and the address of another customer is changed with it.", Touches: merged(writing(stop, AtEffect), touches{ExportInvoice: stop("download", AtEffect)}), stores: func(w write, b books) []write {
 		return []write{w, {Record: another(w, b).with("city", "99999 Nirgendwo")}}
 	}},
-	{Name: "adds-a-note", Does: "The order is stored with a note that nobody wrote: Express.", Touches: touches{PlaceOrder: stop("place", "number", AtEffect)}, stores: func(w write, _ books) []write {
+	{Name: "adds-a-note", Does: "The order is stored with a note that was not typed: Express.", Touches: touches{PlaceOrder: stop("place", "number", AtEffect)}, stores: func(w write, _ books) []write {
 		if w.Kind == "order" {
 			w.Record = w.with("note", "Express, 49 €")
 		}
