@@ -451,6 +451,7 @@ func (o *office) tries(t *testing.T, l lesson, change string) (got reading) {
 		o.call("GET", path, nil, &r)
 	}
 	<-time.After(300 * time.Millisecond) // what a page sends a second time comes now
+	s.Settle()
 	outcome := portal.Outcome{Outputs: maps.Clone(r.Outputs)}
 	if r.State == human.Succeeded {
 		if files, _ := filepath.Glob(filepath.Join(o.folder, "downloads", "*.pdf")); len(files) == 1 && outcome.Outputs != nil {
@@ -492,18 +493,23 @@ var beginnings = map[string]string{
 // A trial is a work on a portal with a change; "" is none.
 type trial struct{ work, change, group string }
 
-// trials are all works with all changes that touch them, without a change, and with all lies that touch them.
-func trials() (changes, lies []trial) {
+// trials are all works with all changes of a round that touch them, without a change in the first one, and with all its lies that touch them.
+func trials(round int) (changes, lies []trial) {
 	touches := func(c portal.Change, work string) bool {
 		_, all := c.Touches[""]
 		_, one := c.Touches[work]
-		return all || one
+		return c.Round == round && (all || one)
 	}
 	for _, w := range portal.Works {
-		group := ""
-		changes = append(changes, trial{w.Name, "", "none"})
+		group := fmt.Sprintf("round %d", round)
+		if round == 0 {
+			changes = append(changes, trial{w.Name, "", "none"})
+		}
 		for _, c := range portal.Changes {
-			if group = cmp.Or(beginnings[c.Name], group); touches(c, w.Name) {
+			if round == 0 {
+				group = cmp.Or(beginnings[c.Name], group)
+			}
+			if touches(c, w.Name) {
 				changes = append(changes, trial{w.Name, c.Name, group})
 			}
 		}
@@ -516,12 +522,17 @@ func trials() (changes, lies []trial) {
 	return changes, lies
 }
 
-// chosen are the trials of a seed: so many of the changes and of the lies; with works, of so many works alone.
-func chosen(seed uint64, works, changes, lies int) (all []trial) {
+// chosen are the trials of a seed: so many of the changes and of the lies of a round; with works, of so many works alone; with only, those
+// that it names as WORK/CHANGE alone.
+func chosen(seed uint64, round, works, changes, lies int, only string) (all []trial) {
 	r := rand.New(rand.NewPCG(seed, 21))
 	order := r.Perm(len(portal.Works))
-	c, l := trials()
+	c, l := trials(round)
 	for i, list := range [][]trial{c, l} {
+		if only != "" {
+			all = append(all, slices.DeleteFunc(list, func(t trial) bool { return !slices.Contains(strings.Split(only, ","), t.work+"/"+t.change) })...)
+			continue
+		}
 		list = slices.DeleteFunc(list, func(t trial) bool {
 			return slices.IndexFunc(order, func(i int) bool { return portal.Works[i].Name == t.work }) >= works
 		})
@@ -532,8 +543,8 @@ func chosen(seed uint64, works, changes, lies int) (all []trial) {
 }
 
 // TestBrowserPortal teaches Deskbell works on a billing portal, and has it do them on portals that are another on purpose. PORTAL_CHANGES and
-// PORTAL_LIES say how many of the changes and lies are tried, chosen by PORTAL_SEED; PORTAL_REPORT is a file that the figures go to. Without,
-// it is a small sample.
+// PORTAL_LIES say how many of the changes and lies of PORTAL_ROUND are tried, chosen by PORTAL_SEED; PORTAL_ONLY names some of them as
+// WORK/CHANGE with commas between; PORTAL_REPORT is a file that the figures go to. Without, it is a small sample.
 func TestBrowserPortal(t *testing.T) {
 	number := func(name string, otherwise int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
@@ -543,7 +554,7 @@ func TestBrowserPortal(t *testing.T) {
 	}
 	seed, changes, lies, works := uint64(number("PORTAL_SEED", 4)), number("PORTAL_CHANGES", 3), number("PORTAL_LIES", 3), number("PORTAL_WORKS", 2)
 	byWork := map[string][]trial{}
-	for _, one := range chosen(seed, works, changes, lies) {
+	for _, one := range chosen(seed, number("PORTAL_ROUND", 0), works, changes, lies, os.Getenv("PORTAL_ONLY")) {
 		byWork[one.work] = append(byWork[one.work], one)
 	}
 	idle := make(chan *office, 2)
@@ -592,7 +603,7 @@ func table(seed uint64, all []reading) string {
 	fmt.Fprintf(&b, "Seed %d, %d runs of %d works.\n\n", seed, len(all), len(portal.Works))
 	verdicts := []portal.Verdict{portal.Right, portal.StoppedWell, portal.Unneeded, portal.StoppedLate, portal.StoppedHarmed, portal.SilentWrong, portal.Guessed, notTaught}
 	b.WriteString("| group | runs | right | stopped | unneeded stop | stopped late | harm | silent wrong | guessed | not taught | effects confirmed | a step |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, group := range []string{"none", "looks", "identifiers", "words", "places", "dialogs", "time", "forms", "data", "decoys", "lies", ""} {
+	for _, group := range []string{"none", "looks", "identifiers", "words", "places", "dialogs", "time", "forms", "data", "decoys", "round 1", "lies", ""} {
 		count, runs, done, confirmed := map[portal.Verdict]int{}, 0, 0, 0
 		var took []time.Duration
 		for _, r := range all {

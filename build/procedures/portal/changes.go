@@ -10,8 +10,9 @@ import (
 
 // A Change is one way in which the portal is another on purpose.
 type Change struct {
-	Name string
-	Does string // what a person sees of it
+	Name  string
+	Round int    // of which adversary it is; 0: of the first author
+	Does  string // what a person sees of it
 	// Touches says for each work that the change touches which ends are acceptable, under "" for all that are not named. A work that
 	// it does not touch has to go right.
 	Touches map[string]Accept
@@ -21,7 +22,9 @@ type Change struct {
 	css    string                                 // added to all pages
 	js     string                                 // changes root, a part of a page, before it is shown; all(selector) finds in it
 	data   func(books, map[string]string) books   // changes what there is at first; values are those of the run to come
+	shows  func(books, map[string]string) books   // what pages show of what there is
 	stores func(write, books) []write             // what is stored in the place of what the page says
+	later  func(write, books) []write             // what is stored half a Within later; the books are those before the write
 	sends  func(invoice Record, all books) []byte // what is sent in the place of an invoice's PDF
 }
 

@@ -22,6 +22,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("GET /ledger/{kind}", s.ledger)
 	s.handle("POST /logout", (*call).logout)
 	s.handle("GET /{$}", func(c *call) { c.page("dashboard", "Dashboard", c.read().all("order")) })
+	s.handle("POST /chat", (*call).chat)
 	s.handle("GET /invoices", (*call).invoices)
 	s.handle("GET /invoices/{no}", func(c *call) { c.invoice("invoice") })
 	s.handle("GET /invoices/{no}/preview", func(c *call) { c.invoice("preview") })
@@ -92,8 +93,12 @@ func (c *call) month() string {
 
 func (c *call) invoices() {
 	var found []Record
+	month := c.month()
+	if at := slices.Index(months, month); c.has("month-off-by-one") && at >= 0 {
+		month = months[(at+1)%len(months)]
+	}
 	for _, r := range c.read().all("invoice") {
-		if strings.Contains(strings.ToLower(r.Fields["customer"]), strings.ToLower(c.form["customer"])) && strings.HasPrefix(r.Fields["month"], c.month()) {
+		if strings.Contains(strings.ToLower(r.Fields["customer"]), strings.ToLower(c.form["customer"])) && strings.HasPrefix(r.Fields["month"], month) {
 			found = append(found, r)
 		}
 	}
@@ -115,6 +120,8 @@ func (c *call) invoice(as string) {
 	case !ok:
 	case as == "preview":
 		c.fragment(as, r)
+	case c.has("amount-of-other"):
+		c.page(as, "Invoice "+r.ID, r.with("cents", next(c.read(), r).Fields["cents"]))
 	default:
 		c.page(as, "Invoice "+r.ID, r)
 	}
@@ -133,8 +140,15 @@ func (c *call) download() {
 		}
 	}
 	c.save(write{Record: Record{"export", c.number("X"), map[string]string{"invoice": r.ID, "sha256": digest(data)}}})
+	as := "attachment"
+	switch {
+	case c.has("pdf-inline"):
+		as = "inline"
+	case c.has("pdf-late") && !late(c.r, c.o.Within):
+		return
+	}
 	c.w.Header().Set("Content-Type", "application/pdf")
-	c.w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "Invoice-"+r.ID+".pdf"))
+	c.w.Header().Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", as, "Invoice-"+r.ID+".pdf"))
 	_, _ = c.w.Write(data) // an error is that the browser has left
 }
 
@@ -154,6 +168,12 @@ func (c *call) remind() {
 		}}})
 	}
 	c.done("/invoices/"+r.ID, "Reminder sent to "+customer.Fields["mail"])
+}
+
+// chat sends what is typed into the chat to the people of the portal.
+func (c *call) chat() {
+	c.save(write{Record: Record{"mail", c.number("M"), map[string]string{"to": "support@faktura.example", "subject": "Chat", "message": c.form["message"]}}})
+	c.done("/", "Sent")
 }
 
 // needs says whether the request has values, and else answers that it has not.
@@ -200,7 +220,7 @@ func (c *call) pay() {
 	c.save(write{Record: Record{"payment", id, map[string]string{
 		"invoice": c.form["invoice"], "amount": c.form["amount"], "paid_on": c.form["paid_on"], "method": c.form["method"],
 	}}})
-	c.done("/payments", "Payment "+id+" booked")
+	c.done("/payments", "Payment "+c.toldOf(id)+" booked")
 }
 
 func (c *call) drafts() { c.page("drafts", "Drafts", c.rows(c.read().all("draft"), 50, "")) }
@@ -223,8 +243,21 @@ func (c *call) upload() {
 		return
 	}
 	id := c.number("D")
-	c.save(write{Record: Record{"document", id, map[string]string{"title": c.form["title"], "kind": c.form["kind"], "sha256": digest(c.file)}}})
-	c.done("/documents", "Filed as "+id)
+	document := Record{"document", id, map[string]string{"title": c.form["title"], "kind": c.form["kind"], "sha256": digest(c.file)}}
+	if c.form["public"] != "" {
+		document = document.with("public", c.form["public"])
+	}
+	c.save(write{Record: document})
+	c.done("/documents", "Filed as "+c.toldOf(id))
+}
+
+// toldOf is the number that the page says for the number of a record.
+func (c *call) toldOf(id string) string {
+	prefix, number, _ := strings.Cut(id, "-")
+	if n, err := strconv.Atoi(number); err == nil && c.has("number-of-before") {
+		return fmt.Sprintf("%s-%d", prefix, n-1)
+	}
+	return id
 }
 
 // sums are what a customer owes for a month, in cents.
@@ -243,7 +276,9 @@ func (c *call) report() {
 	var data map[string]string
 	if c.form["customer"] != "" {
 		net, tax, total := c.read().sums(c.form["customer"], c.reported())
-		data = map[string]string{"Net": net, "Tax": tax, "Total": total}
+		if data = map[string]string{"Net": net, "Tax": tax, "Total": total}; c.has("total-without-tax") {
+			data["Total"] = net
+		}
 	}
 	if c.has("iframe-removed") {
 		c.page("report", "Reports", data)
@@ -255,7 +290,7 @@ func (c *call) report() {
 // reported is the month that a report is about: the one that is asked for, unless a lie takes the one before.
 func (c *call) reported() string {
 	at := slices.Index(months, c.month())
-	if c.has("total-of-other-month") && at >= 0 {
+	if (c.has("total-of-other-month") || c.form["plan"] != "") && at >= 0 {
 		return months[(at+1)%len(months)]
 	}
 	return c.month()
@@ -305,6 +340,11 @@ func (c *call) changeCustomer() {
 	r, ok := c.found("customer")
 	if !ok || !c.needs("street", "city") {
 		return
+	}
+	for _, branch := range c.read().all("customer") {
+		if c.form["branches"] != "" && branch.ID != r.ID && strings.HasPrefix(branch.Fields["name"], strings.Fields(r.Fields["name"])[0]) {
+			c.save(write{Record: branch.with("street", c.form["street"]).with("city", c.form["city"])})
+		}
 	}
 	c.save(write{Record: r.with("street", c.form["street"]).with("city", c.form["city"])})
 	c.done("/app/customers", "Saved")

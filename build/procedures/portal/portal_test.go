@@ -214,8 +214,8 @@ func TestSomethingElseIsSeen(t *testing.T) {
 
 func TestLiesAreSeen(t *testing.T) {
 	for _, lie := range Lies {
-		if lie.js != "" {
-			continue // it is the page that lies, and these requests are not the page's
+		if lie.js != "" || lie.later != nil {
+			continue // it is the page that lies, and these requests are not the page's; or it comes later
 		}
 		for _, w := range Works {
 			values := w.Values(3, 2)
@@ -254,6 +254,73 @@ func TestLateIsTrueInTheEnd(t *testing.T) {
 	})
 }
 
+func TestWhatComesLaterIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, lie := range Lies {
+			if lie.later == nil {
+				continue
+			}
+			for _, w := range Works {
+				if w.wants == nil || w.Name == ExportInvoice {
+					continue
+				}
+				values := w.Values(1, 0)
+				s, err := New(Options{Seed: 1, Changes: []string{lie.Name}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				added, gone := w.wants(s, values)
+				var what write
+				switch {
+				case len(added) == 0:
+					what = write{gone[0], true}
+				default:
+					what = write{Record: added[0]}
+				}
+				if what.ID == "" {
+					what.ID = s.number("N")
+				}
+				s.save(what)
+				if err := w.Truth(s, values); err != nil {
+					t.Errorf("%s, %s: at first: %v", lie.Name, w.Name, err)
+				}
+				s.Settle()
+				if still := w.Truth(s, values) == nil; still != lie.In(w.Name).Right {
+					t.Errorf("%s, %s: true in the end: %v", lie.Name, w.Name, still)
+				}
+			}
+		}
+	})
+}
+
+// What a portal does with what a page of the first round sends along without being asked.
+func TestWhatIsTickedIsDone(t *testing.T) {
+	for change, path := range map[string]string{"branches-ticked": "/api/customers/K-1001", "chat-first": "/chat"} {
+		v := visit(t, Options{Seed: 1, Changes: []string{change}})
+		v.get("/")
+		method := map[bool]string{true: "POST", false: "PUT"}[path == "/chat"]
+		if status, _ := v.json(method, path, map[string]string{"street": "A 1", "city": "B", "branches": "yes", "message": "x"}); status != http.StatusOK {
+			t.Errorf("%s: status %d", change, status)
+		}
+		if added, _ := v.s.Difference(); len(added) != map[bool]int{true: 1, false: 3}[path == "/chat"] {
+			t.Errorf("%s: stored %q", change, added)
+		}
+	}
+}
+
+func TestTooManyRequests(t *testing.T) {
+	v := visit(t, Options{Seed: 1, Changes: []string{"rate-limited"}})
+	var got []int
+	for range 5 {
+		status, _ := v.get("/drafts")
+		got = append(got, status)
+	}
+	// The page after the login is the first.
+	if want := []int{200, 200, 429, 200, 200}; !slices.Equal(got, want) {
+		t.Errorf("answers %v instead of %v", got, want)
+	}
+}
+
 func TestChangesAreSound(t *testing.T) {
 	if len(Changes) < 60 {
 		t.Errorf("%d changes", len(Changes))
@@ -286,7 +353,7 @@ func TestChangesAreSound(t *testing.T) {
 // Each change leaves pages that are whole, and is seen in what is sent, or in what is there.
 func TestChangesShow(t *testing.T) {
 	paths := []string{
-		"/", "/invoices", "/invoices?page=2", "/payments", "/drafts", "/documents", "/reports", "/reports/frame?customer=Meyer&month=2026-03&year=2026", "/app/orders",
+		"/", "/invoices", "/invoices?page=2", "/invoices?customer=Meyer&month=2026-03", "/payments", "/drafts", "/documents", "/reports", "/reports/frame?customer=Meyer&month=2026-03&year=2026", "/app/orders",
 		"/fragment/orders", "/fragment/orders/A-501", "/fragment/orders/new", "/fragment/customers", "/fragment/customers?edit=K-1001", "/invoices/RE-2026-0103",
 	}
 	values := map[string]string{"customer": "Halde & Co", "draft": drafts[0]}
@@ -311,9 +378,10 @@ func TestChangesShow(t *testing.T) {
 	}
 	hidden := []string{ // by what comes of requests that write, or of time
 		"other-host", "logged-out-at-submit", "slow-pages", "slow-save", "error-500-once", "error-after-save", "csrf-fails-once", "validation-toast", "saves-late",
+		"lands-elsewhere", "signed-in-already", "four-eyes", "pdf-inline", "pdf-late",
 	}
 	for _, c := range Changes {
-		if c.Name == "other-host" || c.Name == "session-expired" {
+		if c.Name == "other-host" || c.Name == "session-expired" || c.Name == "rate-limited" {
 			continue // have tests of their own
 		}
 		if same := fetch(c.Name) == plain; same != slices.Contains(hidden, c.Name) {

@@ -56,6 +56,7 @@ type Server struct {
 	pages    int               // that were asked for
 	loads    uint64            // pages and parts of pages that were sent
 	errs     []error
+	late     sync.WaitGroup // what is stored later
 }
 
 //go:embed web
@@ -137,8 +138,17 @@ func (s *Server) Err() error {
 func (s *Server) read() books {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.shown
+	shown := s.shown
+	for _, c := range s.on {
+		if c.shows != nil {
+			shown = c.shows(shown, s.o.Values)
+		}
+	}
+	return shown
 }
+
+// Settle waits until what the portal stores later is stored.
+func (s *Server) Settle() { s.late.Wait() }
 
 func (s *Server) number(prefix string) string {
 	s.mu.Lock()
@@ -156,6 +166,16 @@ func (s *Server) save(w write) {
 	for _, c := range s.on {
 		if c.stores != nil {
 			kept = c.stores(w, s.truth)
+		}
+		if c.later != nil {
+			last := c.later(w, s.truth)
+			s.late.Add(1)
+			time.AfterFunc(s.o.Within/2, func() {
+				defer s.late.Done()
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.store(last)
+			})
 		}
 	}
 	if s.has("rolls-back") {
@@ -308,11 +328,28 @@ func (s *Server) handle(pattern string, do func(*call)) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		if r.Method != http.MethodGet && !s.admits(c) {
+		if r.Method != http.MethodGet && !s.admits(c) || s.limits(c) {
 			return
 		}
 		do(c)
 	})
+}
+
+// limits answers every fourth page that there were too many requests, where a change wants it.
+func (s *Server) limits(c *call) bool {
+	if !s.has("rate-limited") || c.r.Method != http.MethodGet || strings.HasPrefix(c.r.URL.Path, "/fragment/") || !s.fourth() {
+		return false
+	}
+	c.w.Header().Set("Refresh", "1")
+	c.w.WriteHeader(http.StatusTooManyRequests)
+	c.page("error", "Error", "Too many requests. Wait a second.")
+	return true
+}
+
+func (s *Server) fourth() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pages%4 == 0
 }
 
 // expires says whether the session ends here, for changes by which it does.
@@ -385,6 +422,9 @@ func (c *call) done(path, say string) {
 	if c.has("error-after-save") && c.firstTime("after") {
 		c.fail(http.StatusInternalServerError, "Internal server error")
 		return
+	}
+	if c.has("four-eyes") {
+		say = "Waiting for approval by a second person"
 	}
 	if c.script() {
 		c.w.Header().Set("Content-Type", "application/json")
@@ -577,11 +617,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet && !s.has("signed-in-already") {
 		c.page("login", "Sign in", "")
 		return
 	}
-	if c.form["user"] != User || c.form["password"] != Password {
+	if r.Method == http.MethodPost && (c.form["user"] != User || c.form["password"] != Password) {
 		c.page("login", "Sign in", "User name or password is wrong.")
 		return
 	}
@@ -590,5 +630,9 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	s.sessions[token] = ""
 	s.mu.Unlock()
 	http.SetCookie(w, &http.Cookie{Name: "faktura", Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	http.Redirect(w, r, s.base+"/", http.StatusSeeOther)
+	landing := "/"
+	if s.has("lands-elsewhere") {
+		landing = "/drafts"
+	}
+	http.Redirect(w, r, s.base+landing, http.StatusSeeOther)
 }
