@@ -16,11 +16,12 @@ import (
 )
 
 const (
-	lookAgain  = 25 * time.Millisecond // between two looks at a page for what is not there yet
-	asked      = 5 * time.Second       // for a page to answer
-	takenIn    = 10 * time.Second      // for a page to take what was done
-	comesSoon  = time.Second           // in which a navigation that a page asks for begins
-	goesWithin = 30 * time.Second      // likewise, in which one that has begun comes to an end
+	lookAgain  = 25 * time.Millisecond  // between two looks at a page for what is not there yet
+	asked      = 5 * time.Second        // for a page to answer
+	takenIn    = 10 * time.Second       // for a page to take what was done
+	atRest     = 300 * time.Millisecond // for what is picked to stay the same
+	comesSoon  = time.Second            // in which a navigation that a page asks for begins
+	goesWithin = 30 * time.Second       // likewise, in which one that has begun comes to an end
 	keptSent   = 64
 )
 
@@ -253,13 +254,19 @@ func (a *act) pause(ctx context.Context) bool {
 	if a.looking || a.b.now() >= a.until {
 		return false
 	}
-	timer := time.NewTimer(lookAgain)
+	_ = rests(ctx, lookAgain) // who looks again sees that ctx has ended
+	return true
+}
+
+// rests blocks for a time, or until ctx ends, and returns its error then.
+func rests(ctx context.Context, within time.Duration) error {
+	timer := time.NewTimer(within)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return true
+	return ctx.Err()
 }
 
 // await waits for the browser to answer and meanwhile answers the dialogs that are expected. Another dialog ends it.
@@ -518,8 +525,10 @@ func named(t *human.ProcedureTarget) string {
 	if t.Name != "" {
 		words += " " + strconv.Quote(t.Name)
 	}
-	if t.Beside != "" {
-		words += " beside " + strconv.Quote(t.Beside)
+	for _, near := range append([]string{t.Beside}, t.Cells...) {
+		if near != "" {
+			words += " beside " + strconv.Quote(near)
+		}
 	}
 	return words
 }

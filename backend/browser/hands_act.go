@@ -387,8 +387,21 @@ func (a *act) picks(ctx context.Context, found *spot, s human.ProcedureStep) err
 	}
 	var got *taken
 	var raw json.RawMessage
-	if err := a.ask(ctx, found.at, "hands.take("+quote(kind)+")", &raw); err != nil {
-		return err
+	take := func() error { return a.ask(ctx, found.at, "hands.take("+quote(kind)+")", &raw) }
+	// What still changes, such as an amount that counts up, is not what a person would have read.
+	for before := ""; ; before = string(raw) {
+		if err := take(); err != nil {
+			return err
+		}
+		if string(raw) == before {
+			break
+		}
+		if before != "" && a.b.now() >= a.until {
+			return mismatch(human.Sayf("%s stays as it is.", found.Words), human.Sayf("It keeps changing."))
+		}
+		if err := rests(ctx, atRest); err != nil {
+			return err
+		}
 	}
 	if string(raw) == "true" || json.Unmarshal(raw, &got) != nil {
 		return mismatch(human.Sayf("There is a %s at %s.", kind, found.Words), human.Sayf("There is none."))

@@ -139,5 +139,7 @@ func (a *act) stands(ctx context.Context, at place, c human.ProcedureCheckpoint)
 	case is.Value == "":
 		return mismatch(human.Sayf("%s holds %q", target, c.Text), human.Sayf("It holds something else."))
 	}
-	return mismatch(human.Sayf("%s holds %q", target, c.Text), human.Sayf("It holds %q", is.Value))
+	m := mismatch(human.Sayf("%s holds %q", target, c.Text), human.Sayf("It holds %q", is.Value))
+	m.Holds = is.Value
+	return m
 }

@@ -105,8 +105,10 @@
   function agrees(e, target) {
     const is = known(e);
     if ((target.role && is.role !== target.role) || (target.name && !sameWords(is.name, clean(target.name)))) return false;
+    const has = (wanted) => cells(e).some((text) => secrets.mask(text) === wanted);
+    if (target.cells && !target.cells.every((text) => has(clean(text)))) return false;
     const wanted = target.beside && clean(target.beside);
-    return !wanted || secrets.mask(is.near()) === wanted || secrets.mask(beside(e, true)) === wanted || cells(e).some((text) => secrets.mask(text) === wanted);
+    return !wanted || secrets.mask(is.near()) === wanted || secrets.mask(beside(e, true)) === wanted || has(wanted);
   }
 
   /** All elements that may have the target's role. */
@@ -147,7 +149,7 @@
     }
     if (alike().length === 1) return { e: alike()[0], by: 'role and name', drifted: (target.selectors || []).length > 0 };
     if (alike().length > 1) return { many: alike().length };
-    if (!near && target.name && target.beside) near = candidates(target).find((e) => agrees(e, { ...target, beside: '' }) && reached(e));
+    if (!near && target.name && target.beside) near = candidates(target).find((e) => agrees(e, { ...target, beside: '', cells: [] }) && reached(e));
     return { near: near ? words(near, true) : '' };
   }
 

@@ -48,6 +48,7 @@ type ProcedureSecret struct {
 type ProcedureOutput struct {
 	Name        string `json:"name"`
 	Type        string `json:"type" enum:"text,table,list,file"`
+	Pattern     string `json:"pattern,omitempty" doc:"Of a text: a regular expression (RE2) that the whole of it has to match; else the run stops."`
 	Description string `json:"description,omitempty"`
 }
 
@@ -104,6 +105,7 @@ type ProcedureTarget struct {
 	Name      string     `json:"name,omitempty"`
 	Named     string     `json:"named,omitempty" enum:"otherwise" doc:"The name is no accessible name: it is its text, placeholder, icon, human-made id or the like."`
 	Beside    string     `json:"beside,omitempty" doc:"What stands beside it: the text before it, the header of its row or column, the heading of its part of the page; of the desktop, the name of what it lies in."`
+	Cells     []string   `json:"cells,omitempty" doc:"Other cells that its row has, each as a whole."`
 	Tag       string     `json:"tag,omitempty" doc:"Its HTML tag, and of an input its type: input/email."`
 	Row       []string   `json:"-"` // the other cells of its row when it was recorded
 	Selectors [][]string `json:"selectors,omitempty" doc:"As @puppeteer/replay writes them; each a list descending through shadow roots."`

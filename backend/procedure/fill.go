@@ -124,6 +124,7 @@ func targetTexts(t *human.ProcedureTarget, f func(textKind, string) string) *hum
 	}
 	c := *t
 	c.Name, c.Beside, c.Selectors = f(plainText, t.Name), f(plainText, t.Beside), nil
+	c.Cells = listTexts(t.Cells, f)
 	for _, selectors := range t.Selectors {
 		if selectors = listTexts(selectors, func(_ textKind, s string) string { return f(selectorText, s) }); len(selectors) > 0 {
 			c.Selectors = append(c.Selectors, selectors)

@@ -243,7 +243,7 @@ func (m *merger) findNamesIn(c column) {
 		beside := each(c, func(s *shown) string { return of(s).Beside })
 		if _, ok := m.values.explain(who, names); !ok && !fills(c.first().ProcedureStep) {
 			m.nameParameter(c, names, cmp.Or(t.Beside, t.Role))
-		} else if _, ok := m.values.explain(who, beside); !ok && !differ(names) && m.row(who, targets(c, of)) == "" {
+		} else if _, ok := m.values.explain(who, beside); !ok && !differ(names) && len(m.row(who, targets(c, of))) == 0 {
 			m.nameParameter(c, beside, "row")
 		}
 	}
@@ -498,8 +498,8 @@ func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.Procedur
 	if t.Name = name; !named {
 		t.Name = ""
 	}
-	if row := m.row(who, all); row != "" {
-		t.Beside = row
+	if row := m.row(who, all); len(row) > 0 {
+		t.Beside, t.Cells = row[0], row[1:]
 	}
 	t.Selectors = nil
 	for _, s := range all[0].Selectors {
@@ -514,12 +514,12 @@ func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.Procedur
 	return &t
 }
 
-// row is the value by which the row was chosen that an element is in: a text that was typed or chosen, and is all of one of its cells; ""
-// where there is none.
-func (m *merger) row(who []int, all []*human.ProcedureTarget) string {
+// row are the values by which the row was chosen that an element is in: texts that were typed or chosen, each of which is all of one of
+// its cells. A date or number may be one by chance, so that the first is none.
+func (m *merger) row(who []int, all []*human.ProcedureTarget) (row []string) {
 	for _, cell := range all[0].Row {
 		for _, v := range m.values {
-			if v.apart || v.Type != "text" && v.Type != "choice" || v.held[who[0]] != cell {
+			if v.apart || v.held[who[0]] != cell {
 				continue
 			}
 			held := []string{}
@@ -528,12 +528,19 @@ func (m *merger) row(who []int, all []*human.ProcedureTarget) string {
 					held = append(held, v.held[i])
 				}
 			}
-			if len(held) == len(who) && differ(held) {
-				return "{" + v.Name + "}"
+			if placed := "{" + v.Name + "}"; len(held) == len(who) && differ(held) && !slices.Contains(row, placed) {
+				if v.Type == "text" || v.Type == "choice" {
+					row = append([]string{placed}, row...)
+				} else {
+					row = append(row, placed)
+				}
 			}
 		}
 	}
-	return ""
+	if len(row) > 0 && slices.ContainsFunc(m.values, func(v *heldValue) bool { return row[0] == "{"+v.Name+"}" && v.Type != "text" && v.Type != "choice" }) {
+		return nil
+	}
+	return row
 }
 
 // selectors is a selector of the first recording as all have it; nil where one has not.

@@ -187,8 +187,9 @@ type Did struct {
 // A Mismatch is what is not as it was taught. It is an error of the kind Conflict.
 type Mismatch struct {
 	Expected, Found human.Sentence
-	Missing         bool // the element is not there at all, so that an optional step can be left out
-	Did             bool // the step was begun: what came of it is not known
+	Missing         bool   // the element is not there at all, so that an optional step can be left out
+	Did             bool   // the step was begun: what came of it is not known
+	Holds           string // of a value: what stands in the field instead; "" where that is not said
 }
 
 func (m *Mismatch) Error() string { return m.Expected.Text + "; " + m.Found.Text }
