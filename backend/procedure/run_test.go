@@ -151,6 +151,8 @@ func (h hands) Holds(_ context.Context, c human.ProcedureCheckpoint, _ int64) (*
 	return h.d.holds(c), nil
 }
 
+func (h hands) Picture(context.Context) (string, human.WebPage) { return "picture", human.WebPage{} }
+
 func (h hands) Now() int64      { return 0 }
 func (h hands) Address() string { return "https://portal.example/orders" }
 func (h hands) Resume()         {}

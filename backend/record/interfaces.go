@@ -153,6 +153,8 @@ type Hands interface {
 	// Holds says whether a checkpoint holds now; nil where it does, else what is found instead. It does not wait. since is the time of
 	// the step, of Now: what came before it does not count as a download or a tab that opened.
 	Holds(ctx context.Context, c human.ProcedureCheckpoint, since int64) (*Mismatch, error)
+	// Picture takes a picture of the page in front for the recording, masked as all are, and returns its id and the page; "" where there is none.
+	Picture(ctx context.Context) (id string, page human.WebPage)
 	// Now is the recording's clock.
 	Now() int64
 	// Address is what the page in front shows now.
