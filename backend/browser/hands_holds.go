@@ -3,11 +3,36 @@ package browser
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
 )
+
+// Picture implements record.Hands.
+func (b *Browser) Picture(ctx context.Context) (id string, page human.WebPage) {
+	t := b.front()
+	if t == nil {
+		return "", page
+	}
+	b.mu.Lock()
+	ss := t.sources.screenshots
+	b.mu.Unlock()
+	if ss == nil {
+		return "", page
+	}
+	s := ss.since(ctx, b.now())
+	if s == nil || s.data == "" {
+		if s = ss.seen(math.MaxInt64); s == nil { // a dialog may hold the page
+			return "", page
+		}
+	}
+	ss.print(0, "after", s)
+	ss.work.Lock()
+	defer ss.work.Unlock()
+	return s.id, s.page
+}
 
 // Holds implements record.Hands.
 func (b *Browser) Holds(ctx context.Context, c human.ProcedureCheckpoint, since int64) (*record.Mismatch, error) {

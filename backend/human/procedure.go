@@ -263,4 +263,6 @@ type RunStop struct {
 	Expected Sentence `json:"expected"`
 	Found    Sentence `json:"found"`
 	Unsure   bool     `json:"unsure,omitempty" doc:"Whether the step was done is not known: Deskbell ended in the midst of it."`
+	Picture  string   `json:"picture,omitempty" doc:"Of the recording of the run: the page as it was at the stop. Absent until it is taken, and where there is none."`
+	Page     *WebPage `json:"page,omitempty" doc:"The page it shows."`
 }

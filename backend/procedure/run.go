@@ -664,6 +664,13 @@ func (one *run) halt(ctx context.Context, stop human.RunStop) error {
 	if err != nil {
 		return err
 	}
+	if id, page := one.hands.Picture(ctx); id != "" { // the notification comes first: a page may take a while to be seen
+		shown := stop
+		shown.Picture, shown.Page = id, &page
+		if err := one.change(ctx, func(r *human.RunOfProcedure) { r.Stop = &shown }); err != nil {
+			return err
+		}
+	}
 	return one.decide(ctx)
 }
 

@@ -157,6 +157,7 @@ func (h hands) Rows(context.Context) ([][]string, error) {
 	defer h.d.mu.Unlock()
 	return h.d.rows, nil
 }
+func (h hands) Picture(context.Context) (string, human.WebPage) { return "picture", human.WebPage{} }
 
 func (h hands) Now() int64      { return 0 }
 func (h hands) Address() string { return "https://portal.example/orders" }

@@ -108,6 +108,9 @@ var _ Hands = deskHands{}
 // Now implements Hands.
 func (h deskHands) Now() int64 { return h.loop.mono() - h.loop.began }
 
+// Picture implements Hands. A recording of the desktop has its own pictures.
+func (deskHands) Picture(context.Context) (string, human.WebPage) { return "", human.WebPage{} }
+
 // Rows implements Hands: there is no page.
 func (deskHands) Rows(context.Context) ([][]string, error) {
 	return nil, human.Errorf(human.Conflict, "rows of a page are looked at in a browser alone")

@@ -156,6 +156,8 @@ type Hands interface {
 	// Rows are the rows of all tables and lists that the first tab shows now, each with the texts of its cells. A Mismatch where the page
 	// does not answer.
 	Rows(ctx context.Context) ([][]string, error)
+	// Picture takes a picture of the page in front for the recording, masked as all are, and returns its id and the page; "" where there is none.
+	Picture(ctx context.Context) (id string, page human.WebPage)
 	// Now is the recording's clock.
 	Now() int64
 	// Address is what the page in front shows now.

@@ -170,7 +170,7 @@ func plays(ctx context.Context, chromium, address string) (time.Duration, error)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return 0, errors.Join(errors.New("Playwright did not do it"), err)
+		return 0, errors.Join(errors.New("the script for Playwright failed"), err)
 	}
 	var took float64
 	if _, err := fmt.Sscan(strings.TrimSpace(out.String()), &took); err != nil {

@@ -405,6 +405,8 @@ steps:
     await app.armed();
     await offer.getByRole('button', { name: 'Run with these' }).click();
     await expect(page.locator('.runbar')).toContainText('Stopped at step 1', { timeout: 30_000 });
+    await expect(page.getByRole('img', { name: 'The page at the stop' }).locator('image')).toHaveAttribute('href', /^blob:/, { timeout: 30_000 });
+    await accessibleInBothThemes(page);
     await expect(page.getByRole('button', { name: 'Send answer' })).toHaveCount(0);
     await page.locator('.op').getByRole('button', { name: /^End run/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End run' }).click();

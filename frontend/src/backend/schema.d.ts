@@ -8507,6 +8507,10 @@ export interface components {
         RunStop: {
             expected: components["schemas"]["Sentence"];
             found: components["schemas"]["Sentence"];
+            /** @description The page it shows. */
+            page?: components["schemas"]["WebPage"];
+            /** @description Of the recording of the run: the page as it was at the stop. Absent until it is taken, and where there is none. */
+            picture?: string;
             /** @description The step's id; absent: an effect. */
             step?: string;
             /** @description Whether the step was done is not known: Deskbell ended in the midst of it. */
