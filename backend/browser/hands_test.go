@@ -262,6 +262,12 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	p.is("log.textContent", "2 ")
 	p.fails(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open", Beside: "Ber"}}, "instead")
 
+	// Of several rows with one value, another one tells which is meant.
+	set(`<table><tr><td>Bert<td>2026-01<td><button data-n=1>Open</button><tr><td>Bert<td>2026-02<td><button data-n=2>Open</button></table>`)
+	p.does(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open", Beside: "Bert", Cells: []string{"2026-02"}}})
+	p.is("log.textContent", "2 ")
+	p.fails(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open", Beside: "Bert", Cells: []string{"2026-03"}}}, "instead")
+
 	// The rows may have become a list.
 	set(`<ul><li><div>RE-1</div><div><b>Anna</b></div><button data-n=1>Open</button><li><div>RE-2</div><div><b>Bert</b></div><button data-n=2>Open</button></ul>`)
 	p.does(human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open", Beside: "Bert"}})
@@ -284,6 +290,18 @@ func TestHandsFindWhatIsMeant(t *testing.T) {
 	if why := p.b.Interrupted(); why != nil {
 		t.Error(why)
 	}
+}
+
+// What is picked is read once it stays the same.
+func TestHandsPickWhatStays(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": `<title>Total</title><p role=status aria-label=Total id=total>0.00</p>`}, nil)
+	p.js(p.tab, p.top(p.tab), `void (() => { let n = 0; const count = setInterval(() => { total.textContent = (n += 7.5).toFixed(2); if (n >= 150) clearInterval(count) }, 40) })()`, nil)
+	step := human.ProcedureStep{Do: "pick", Output: "total", Target: &human.ProcedureTarget{Role: "status", Name: "Total"}}
+	if did := p.does(step); did.Text != "150.00" {
+		t.Errorf("it read %q", did.Text)
+	}
+	p.js(p.tab, p.top(p.tab), `void setInterval(() => { total.textContent += 1 }, 20)`, nil)
+	p.fails(step, "It keeps changing")
 }
 
 // The rows of a page are those of its tables, however they are made, and its lists.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/flow"
 )
 
 var (
@@ -82,6 +83,41 @@ func TestARowThatWasMeantByAnotherCell(t *testing.T) {
 	p, _ := Align([]human.Procedure{show("Anna & Co", "RE-1", "RE-1"), show("Bert", "RE-7", "")})
 	if len(p.Parameters) != 1 || p.Steps[1].Target.Beside != "{customer}" {
 		t.Errorf("parameters %+v, beside %q", p.Parameters, p.Steps[1].Target.Beside)
+	}
+}
+
+// All that was typed and stands in the row has to be there again; a date alone does not say which row is meant.
+func TestARowThatWasMeantByTwoCells(t *testing.T) {
+	show := func(customer, month string, row ...string) human.Procedure {
+		field := func(name string) *human.ProcedureTarget { return &human.ProcedureTarget{Role: "textbox", Name: name} }
+		return human.Procedure{
+			Outputs: []human.ProcedureOutput{{Name: "total", Type: "text", Pattern: month[:3] + "x"}, {Name: "number", Type: "text", Pattern: flow.AnyDigit}},
+			Steps: []human.ProcedureStep{
+				{ID: "s1", Do: "change", Text: customer, Target: field("Customer")}, {ID: "s2", Do: "change", Text: month, Target: field("Month")},
+				{ID: "s3", Do: "click", Target: &human.ProcedureTarget{Role: "link", Name: "Open", Beside: row[0], Row: row}},
+			},
+		}
+	}
+	p, _ := Align([]human.Procedure{show("Anna & Co", "2026-02", "RE-1", "2026-02", "Anna & Co"), show("Bert", "2026-05", "RE-7", "2026-05", "Bert")})
+	if at := p.Steps[2].Target; at.Beside != "{customer}" || !slices.Equal(at.Cells, []string{"{month}"}) {
+		t.Errorf("beside %q, with %q", at.Beside, at.Cells)
+	}
+	filled, err := Fill(p, map[string]string{"customer": "Carl", "month": "2026-09"})
+	if at := filled.Steps[2].Target; err != nil || at.Beside != "Carl" || !slices.Equal(at.Cells, []string{"2026-09"}) {
+		t.Errorf("filled in, beside %q, with %q, %v", at.Beside, at.Cells, err)
+	}
+	if p.Outputs[0].Pattern != "202x" || p.Outputs[1].Pattern != flow.AnyDigit {
+		t.Errorf("outputs %+v", p.Outputs)
+	}
+	if one, _ := Align([]human.Procedure{show("Bert", "2026-05", "RE-7")}); one.Outputs[0].Pattern != "202x" || one.Outputs[1].Pattern != "" {
+		t.Errorf("of one recording, outputs %+v", one.Outputs)
+	}
+	if two, _ := Align([]human.Procedure{show("Bert", "2026-05", "RE-7"), show("Anna", "1999-05", "RE-1")}); two.Outputs[0].Pattern != flow.AnyDigit {
+		t.Errorf("of two shapes, outputs %+v", two.Outputs)
+	}
+	p, _ = Align([]human.Procedure{show("Anna & Co", "2026-02", "RE-1", "2026-02"), show("Bert", "2026-05", "RE-7", "2026-05")})
+	if at := p.Steps[2].Target; at.Beside != "{row}" || !slices.Equal(at.Cells, []string{"{month}"}) {
+		t.Errorf("beside %q, with %q", at.Beside, at.Cells)
 	}
 }
 

@@ -228,20 +228,6 @@ func beforeOutputs(e human.ProcedureEffect) (before human.ProcedureEffect, has b
 	return before, len(before.Has) < len(e.Has)
 }
 
-// newOnes is how many items there are that there were not before.
-func newOnes(items, before []string) int {
-	were, n := map[string]int{}, 0
-	for _, item := range before {
-		were[item]++
-	}
-	for _, item := range items {
-		if were[item]--; were[item] < 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // fillText is a text with values.
 func fillText(of textKind, text string, values map[string]string) (string, error) {
 	var b strings.Builder
@@ -297,7 +283,7 @@ func checkValue(q human.ProcedureParameter, value string) error {
 		return human.BadField(field, "the path of a file is missing: give one on this computer")
 	}
 	if q.Pattern != "" {
-		pattern, err := regexp.Compile(`^(?:` + q.Pattern + `)$`)
+		pattern, err := wholly(q.Pattern)
 		if err != nil {
 			return human.BadField(field, "its pattern %s is no regular expression: change the procedure", q.Pattern)
 		}

@@ -65,6 +65,9 @@ func Lint(p human.Procedure) []LintFinding {
 		l.parameter(q)
 	}
 	for _, o := range p.Outputs {
+		if _, err := wholly(o.Pattern); err != nil {
+			l.say("bad_pattern", LintError, "", human.Sayf("the pattern of the output %s is no regular expression: correct it", o.Name))
+		}
 		if !slices.ContainsFunc(p.Steps, func(s human.ProcedureStep) bool { return s.Output == o.Name }) {
 			l.say("output_without_pick", LintError, "", human.Sayf("no step gives the output %s: add a pick, or delete the output", o.Name))
 		}

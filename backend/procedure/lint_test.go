@@ -83,10 +83,11 @@ func TestLint(t *testing.T) {
 		"a new row of a page": {breaks: func(p *human.Procedure) {
 			p.Effects[0] = human.ProcedureEffect{Is: "row", URL: "https://portal.example/bills", Has: []string{"{total}"}, Fresh: true}
 		}, rule: "fresh_row", level: LintError},
-		"a secret for no site":            {breaks: func(p *human.Procedure) { p.Secrets[0].Site = "" }, rule: "secret_without_site", level: LintWarning},
-		"one example":                     {breaks: func(p *human.Procedure) { p.Parameters[0].Examples = []string{"Acme"} }, rule: "one_example", level: LintNote, strict: true},
-		"options that were not seen":      {breaks: func(p *human.Procedure) { p.Parameters[1].Choices = nil }, rule: "options_not_seen", level: LintNote, step: "s4"},
-		"two steps write, for one effect": {breaks: func(p *human.Procedure) { p.Steps[1].Writes = true }, strict: true},
+		"an output's pattern that is none": {breaks: func(p *human.Procedure) { p.Outputs[0].Pattern = "(" }, rule: "bad_pattern", level: LintError},
+		"a secret for no site":             {breaks: func(p *human.Procedure) { p.Secrets[0].Site = "" }, rule: "secret_without_site", level: LintWarning},
+		"one example":                      {breaks: func(p *human.Procedure) { p.Parameters[0].Examples = []string{"Acme"} }, rule: "one_example", level: LintNote, strict: true},
+		"options that were not seen":       {breaks: func(p *human.Procedure) { p.Parameters[1].Choices = nil }, rule: "options_not_seen", level: LintNote, step: "s4"},
+		"two steps write, for one effect":  {breaks: func(p *human.Procedure) { p.Steps[1].Writes = true }, strict: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := sound()

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/flow"
 )
 
 // A merger makes one procedure of aligned steps.
@@ -301,15 +302,37 @@ func middle(texts []string) []string {
 	return texts
 }
 
+// patterns are outputs with the patterns that the values of both recordings have.
+func (m *merger) patterns(own, others []human.ProcedureOutput) []human.ProcedureOutput {
+	own = slices.Clone(own)
+	for i, o := range own {
+		if at := slices.IndexFunc(others, func(x human.ProcedureOutput) bool { return x.Name == o.Name }); at >= 0 && others[at].Pattern != o.Pattern {
+			own[i].Pattern = ""
+			if o.Pattern != "" && others[at].Pattern != "" {
+				own[i].Pattern = flow.AnyDigit
+			}
+		}
+	}
+	return own
+}
+
 // procedure is what comes of it.
 func (m *merger) procedure() (human.Procedure, []Row) {
 	out := m.taught[0]
 	out.Parameters, out.Steps, out.Effects = nil, nil, m.effects()
 	for _, p := range m.taught[1:] {
 		out.Secrets = union(out.Secrets, p.Secrets, func(s human.ProcedureSecret) string { return s.Name })
-		out.Outputs = union(out.Outputs, p.Outputs, func(o human.ProcedureOutput) string { return o.Name })
+		out.Outputs = union(m.patterns(out.Outputs, p.Outputs), p.Outputs, func(o human.ProcedureOutput) string { return o.Name })
 		out.Does = union(out.Does, p.Does, func(s string) string { return s })
 		out.Taught = append(slices.Clone(out.Taught), p.Taught...)
+	}
+	if len(m.taught) == 1 { // one value may have a digit by chance
+		out.Outputs = slices.Clone(out.Outputs)
+		for i, o := range out.Outputs {
+			if o.Pattern == flow.AnyDigit {
+				out.Outputs[i].Pattern = ""
+			}
+		}
 	}
 	var rows []Row
 	ids := map[string]bool{}

@@ -6,9 +6,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
@@ -88,4 +90,82 @@ func (one *run) looks(e human.ProcedureEffect) func(context.Context) (Seen, erro
 		}
 		return Seen{Items: items, Said: human.Sayf("%d of %d rows at %s are as expected", len(items), len(rows), e.URL)}, err
 	}
+}
+
+// newOnes is how many items there are that there were not before.
+func newOnes(items, before []string) int {
+	were, n := map[string]int{}, 0
+	for _, item := range before {
+		were[item]++
+	}
+	for _, item := range items {
+		if were[item]--; were[item] < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// enough says whether the items are what an effect asks for. Where it is known which there were before, one that is another now is not the
+// same: of so many that are new, all others have to be there still, and of so many that are gone, no other may be new.
+func enough(e human.ProcedureEffect, was human.RunEffect, items []string) bool {
+	n, gone := len(items)-was.Before, 0
+	if was.Had != nil {
+		n, gone = newOnes(items, was.Had), newOnes(was.Had, items)
+	}
+	_, outputs := beforeOutputs(e) // what there was does not all have them: it is not gone
+	switch {
+	case e.Count == nil:
+		return n > 0 && (outputs || len(items) > was.Before) // one that was changed is not new
+	case was.Had == nil || outputs:
+		return n == *e.Count
+	}
+	return n == max(*e.Count, 0) && gone == max(-*e.Count, 0)
+}
+
+// does does a step. What it picks is picked once more, for a while, where it is not of the pattern of its output: a page may show something
+// else until it has the value.
+func (one *run) does(ctx context.Context, s human.ProcedureStep, secret *record.Secret, wait time.Duration) (record.Did, error) {
+	did, err := one.hands.Do(ctx, s, secret, wait)
+	i := slices.IndexFunc(one.p.Outputs, func(o human.ProcedureOutput) bool { return s.Do == "pick" && o.Name == s.Output && o.Pattern != "" })
+	if err != nil || i < 0 {
+		return did, err
+	}
+	pattern, err := wholly(one.p.Outputs[i].Pattern)
+	if err != nil {
+		return did, human.Errorf(human.Invalid, "the pattern of the output %s is no regular expression: change the procedure", s.Output)
+	}
+	not, err := one.until(ctx, &wait, func() (*record.Mismatch, error) {
+		if pattern.MatchString(strings.TrimSpace(did.Text)) {
+			return nil, nil
+		}
+		if did, err = one.hands.Do(ctx, s, nil, wait); err != nil || pattern.MatchString(strings.TrimSpace(did.Text)) {
+			return nil, err
+		}
+		return &record.Mismatch{Expected: human.Sayf("the output %s is of its pattern %s", s.Output, one.p.Outputs[i].Pattern), Found: human.Sayf("It reads %q", human.OneLine(did.Text, 100))}, nil
+	})
+	if not != nil {
+		return did, not
+	}
+	return did, err
+}
+
+// wholly is a regular expression that has to match all of a text.
+func wholly(pattern string) (*regexp.Regexp, error) { return regexp.Compile(`^(?:` + pattern + `)$`) }
+
+// keeps says whether a field still has what was typed into it: its letters and digits, in their order, among what a page may make of them.
+func keeps(typed, now string) bool {
+	counts := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	rest := []rune(strings.ToLower(now))
+	for _, r := range strings.ToLower(typed) {
+		if !counts(r) {
+			continue
+		}
+		at := slices.Index(rest, r)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+1:]
+	}
+	return true
 }

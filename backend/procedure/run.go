@@ -19,7 +19,7 @@ import (
 const (
 	patience  = 10 * time.Second       // for a page and an element to be there
 	glimpse   = 2 * time.Second        // the same for an optional step
-	mostKnown = 2000                   // items that are kept to tell which are new
+	mostKnown = 1000                   // items that are kept to tell which are new
 	within    = 10 * time.Second       // for checkpoints and effects, where nothing else is said
 	look      = 25 * time.Millisecond  // between two looks at a checkpoint
 	longLook  = 300 * time.Millisecond // and once it has not held for a second
@@ -239,9 +239,10 @@ func (one *run) before(ctx context.Context) error {
 		if !e.Fresh {
 			continue
 		}
-		e, known := beforeOutputs(e)
+		e, outputs := beforeOutputs(e)
 		seen, err := one.s.d.Effects.Look(ctx, e, one.sends(e))
-		if err == nil && known && len(seen.Items) > mostKnown {
+		known := len(seen.Items) <= mostKnown
+		if err == nil && outputs && !known {
 			err = human.Errorf(human.Exhausted, "there are more than %d already: add what tells the new one apart", mostKnown)
 		}
 		if err != nil {
@@ -390,7 +391,7 @@ func (one *run) steps(ctx context.Context) error {
 			return err
 		}
 		for {
-			stop, err := one.emptied(ctx)
+			stop, err := one.altered(ctx, true)
 			if stop != nil && err == nil {
 				err = one.halt(ctx, *stop)
 			}
@@ -413,7 +414,16 @@ func (one *run) steps(ctx context.Context) error {
 		if at = one.r.At(); at >= len(one.p.Steps) {
 			return nil
 		}
-		stop, err := one.step(ctx, at)
+		var stop *human.RunStop
+		var err error
+		if r := one.r.Steps[at]; one.p.Steps[at].Writes && r.State == human.StepLater {
+			if stop, err = one.altered(ctx, false); err != nil {
+				return err
+			}
+		}
+		if stop == nil {
+			stop, err = one.step(ctx, at)
+		}
 		if err != nil {
 			return err
 		}
@@ -427,13 +437,14 @@ func (one *run) steps(ctx context.Context) error {
 	return nil
 }
 
-// emptied is where a run that broke off must not continue: a browser that was opened again has the fields of its page empty, and what is
-// sent next would not be what was typed. A field that is not there at all is left to the step that needs it.
-func (one *run) emptied(ctx context.Context) (*human.RunStop, error) {
+// altered is where a run must not send what is not as it was typed. Before a step that writes, that is what was filled in right before it: a
+// page may change one field as another is filled in. Where the run broke off, it is all since the page was come to: a browser that was
+// opened again has its fields empty. A field that is not there at all is left to the step that needs it.
+func (one *run) altered(ctx context.Context, broke bool) (*human.RunStop, error) {
 	at, left := one.r.At(), glimpse
 	for i := at - 1; i >= 0 && at < len(one.p.Steps); i-- {
 		s := one.p.Steps[i]
-		if turns(s) {
+		if turns(s) || !broke && !fills(s) && !looks(s) { // what is pressed in between may empty a field, as when a line is added
 			break
 		}
 		checks := slices.DeleteFunc(slices.Clone(s.Then), func(c human.ProcedureCheckpoint) bool { return c.Is != "value" })
@@ -445,11 +456,20 @@ func (one *run) emptied(ctx context.Context) (*human.RunStop, error) {
 		}
 		for _, c := range checks {
 			c.Page = cmp.Or(c.Page, s.Page)
-			not, err := one.until(ctx, &left, func() (*record.Mismatch, error) { return one.hands.Holds(ctx, c, 0) })
+			if c.Window == nil {
+				c.Window = s.Window
+			}
+			not, err := one.until(ctx, &left, func() (*record.Mismatch, error) {
+				not, err := one.hands.Holds(ctx, c, 0)
+				if not != nil && (not.Missing || s.Do != "check" && keeps(c.Text, not.Holds)) {
+					return nil, err
+				}
+				return not, err
+			})
 			if err != nil {
 				return nil, err
 			}
-			if not != nil && !not.Missing {
+			if not != nil {
 				return &human.RunStop{Step: one.p.Steps[at].ID, Expected: not.Expected, Found: not.Found}, nil
 			}
 		}
@@ -533,7 +553,7 @@ func (one *run) step(ctx context.Context, at int) (stop *human.RunStop, err erro
 		if s.Optional {
 			wait = glimpse
 		}
-		did, err := one.hands.Do(ctx, s, secret, wait)
+		did, err := one.does(ctx, s, secret, wait)
 		picked = did.Text
 		var not *record.Mismatch
 		switch {
@@ -746,11 +766,7 @@ func (one *run) effects(ctx context.Context) error {
 					seen.Said = human.Sayf("%s", human.SafeText(err))
 				}
 				said = seen.Said
-				count := len(seen.Items) - one.r.Effects[i].Before
-				if _, known := beforeOutputs(one.p.Effects[i]); known && e.Fresh {
-					count = newOnes(seen.Items, one.r.Effects[i].Had)
-				}
-				if err == nil && enough(e, count) {
+				if err == nil && enough(one.p.Effects[i], one.r.Effects[i], seen.Items) {
 					return nil, nil
 				}
 				return &record.Mismatch{Expected: human.Sayf("%s", effectWords(e)), Found: seen.Said}, nil
@@ -774,14 +790,6 @@ func (one *run) effects(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// enough says whether so many are what an effect asks for.
-func enough(e human.ProcedureEffect, count int) bool {
-	if e.Count != nil {
-		return count == *e.Count
-	}
-	return count > 0
 }
 
 // finish ends the recording, and the operation where the run was good.

@@ -649,3 +649,77 @@ func TestARowOfAPage(t *testing.T) {
 		t.Errorf("the effect is %+v", r.Effects[0])
 	}
 }
+
+// What was filled in is looked at once more before it is sent: a page may have changed one field as another was filled in.
+func TestAFieldThatThePageChanged(t *testing.T) {
+	d := newDesk(t)
+	field := func(name string) string { return "{role: textbox, name: " + name + "}" }
+	file := order[:strings.Index(order, "steps:")] + `steps:
+  - {id: s1, do: navigate, title: Open, url: "https://portal.example/", then: [{is: address, text: "https://portal.example/"}]}
+  - {id: s2, do: change, title: Line, text: Bolt, target: ` + field("Line") + `}
+  - {id: s3, do: click, title: Add, target: {role: button, name: Add}}
+  - {id: s4, do: change, title: Customer, text: Halde & Co, target: ` + field("Customer") + `}
+  - {id: s5, do: change, title: Amount, text: "124.24", target: ` + field("Amount") + `}
+  - {id: s6, do: click, title: Order, writes: true, target: {role: button, name: Order}}
+  - {id: s7, do: pick, title: Read the number, output: number, target: {role: status, name: Number}}
+`
+	_, err := d.service.Save(t.Context(), ann, procedure.Change{File: strings.Replace(file, "does: [sends]", "does: [sends]\npolicy: permissive", 1)})
+	must(t, err)
+	now := map[string]string{"Line": "", "Customer": "Adler Optik", "Amount": "124.24 €"}
+	d.act = func(human.ProcedureStep) (record.Did, error) { return record.Did{Text: "7"}, nil }
+	d.holds = func(c human.ProcedureCheckpoint) *record.Mismatch {
+		if c.Is != "value" || c.Text == now[c.Target.Name] {
+			return nil
+		}
+		return &record.Mismatch{Found: human.Sayf("It holds %q", now[c.Target.Name]), Holds: now[c.Target.Name]}
+	}
+	id := d.asked()
+	_, err = d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	r := d.until(id, human.Halted)
+	if r.Stop.Step != "s6" || r.Stop.Unsure || r.Steps[5].State != human.StepLater || !strings.Contains(r.Stop.Found.Text, "Adler Optik") {
+		t.Errorf("it stopped at %+v", r.Stop)
+	}
+	d.set(func() { now["Customer"] = "HALDE & CO" })
+	d.orders(id, procedure.RunOrder{Do: "continue"})
+	d.until(id, human.Succeeded)
+	if did := d.did(); did != "s1 s2 s3 s4 s5 s6 s7" {
+		t.Errorf("it did %s", did)
+	}
+}
+
+// What is picked has to look as it did when it was taught; it is waited for.
+func TestAnOutputOfAnotherShape(t *testing.T) {
+	d := newDesk(t)
+	_, err := d.service.Save(t.Context(), ann, procedure.Change{File: strings.Replace(order, "type: text}", "type: text, pattern: '[0-9]+'}", 1)})
+	must(t, err)
+	d.effect = d.grows()
+	shown := []string{"", "…", "12 "}
+	d.act = func(s human.ProcedureStep) (did record.Did, _ error) {
+		if s.Do == "pick" {
+			d.set(func() { did.Text, shown = shown[0], append(shown[1:], shown[len(shown)-1]) })
+		}
+		return did, nil
+	}
+	id := d.asked()
+	_, err = d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	if r := d.until(id, human.Succeeded); r.Outputs["number"] != "12 " {
+		t.Errorf("the output is %q", r.Outputs["number"])
+	}
+	d.set(func() { shown, d.ahead = []string{"••••"}, 0 })
+	d.effect = d.grows()
+	id = d.asked()
+	go func() { // patience ends by the clock
+		for range 200 {
+			<-time.After(5 * time.Millisecond)
+			d.set(func() { d.ahead += time.Second })
+		}
+	}()
+	_, err = d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	r := d.until(id, human.Halted)
+	if r.Stop.Step != "s5" || r.Stop.Unsure || !strings.Contains(r.Stop.Found.Text, "••••") || r.Outputs["number"] != "" {
+		t.Errorf("it stopped at %+v with %q", r.Stop, r.Outputs)
+	}
+}

@@ -416,7 +416,9 @@ func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 	case portal.MonthTotal:
 		return []human.ProcedureEffect{{Is: "http", Title: "the ledger has the total", URL: o.server.URL + "/ledger/invoice?customer={customer}&month={month}", Has: []string{`"total":"{total}"`}, Within: 5}}
 	}
-	return append(all, rows("no more of it", "kind = '"+kind+"'", count), rows("nothing else", "kind <> '"+kind+"'", 0))
+	others := rows("nothing else", "kind <> '"+kind+"'", 0)
+	others.Query = strings.Replace(others.Query, "SELECT id", "SELECT id, fields", 1) // nor another value in what there was
+	return append(all, rows("no more of it", "kind = '"+kind+"'", count), others)
 }
 
 // notTaught is the verdict where a work cannot be made a procedure that has its parameters and no others.

@@ -3,8 +3,10 @@ package flow
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"deskbell/backend/human"
 )
@@ -302,8 +304,32 @@ func (c *compiler) picks(m *move) {
 	if m.Pick.Take == human.TakeTable || m.Pick.Take == human.TakeList {
 		s.Take, o.Type = m.Pick.Take, m.Pick.Take
 	}
+	if o.Type == "text" {
+		o.Pattern = shape(m.Pick.Text)
+	}
 	c.output(o)
 	c.add(m, s)
+}
+
+// AnyDigit is the pattern of an output in which there was a digit, and nothing else is known of it.
+const AnyDigit = `[^0-9]*[0-9](?s:.*)`
+
+var amounts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[^0-9]*(?:[0-9]{1,3}(?:([,.'’\x{a0}\x{202f} ])[0-9]{3})+|[0-9]+)([.,])[0-9]{2}[^0-9]*$`)
+})
+
+// shape is the pattern of a value: that of an amount with two decimals, or of anything with a digit; "" where there is none.
+func shape(text string) string {
+	text = strings.TrimSpace(text)
+	found := amounts().FindStringSubmatch(text)
+	switch {
+	case found != nil && found[1] != found[2]:
+		thousands := map[string]string{".": ",", ",": "."}[found[2]]
+		return `[^0-9]*(?:[0-9]{1,3}(?:[` + thousands + `'’\x{a0}\x{202f} ][0-9]{3})+|[0-9]+)[` + found[2] + `][0-9]{2}[^0-9]*`
+	case strings.ContainsAny(text, "0123456789"):
+		return AnyDigit
+	}
+	return ""
 }
 
 // unread is what an element is found by that is read, without what stands in it: that is another each time. Where nothing else finds it,

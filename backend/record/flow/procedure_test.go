@@ -3,6 +3,7 @@ package flow_test
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -126,7 +127,47 @@ func TestProcedure(t *testing.T) {
 	if got := p.Steps[11].From; len(got) != 1 || got[0] != (human.ProcedureSource{Recording: "rec_1", Action: back}) {
 		t.Errorf("going back came from %+v", got)
 	}
-	if len(p.Outputs) != 2 || p.Outputs[0].Type != "file" || p.Outputs[1].Name != "total" {
+	if len(p.Outputs) != 2 || p.Outputs[0].Type != "file" || p.Outputs[1].Name != "total" || p.Outputs[1].Pattern == "" {
 		t.Errorf("outputs %+v", p.Outputs)
+	}
+}
+
+// TestShapesOfOutputs is what is known of a value that was picked: others of the kind are of its pattern, and what a page shows instead is not.
+func TestShapesOfOutputs(t *testing.T) {
+	shape := func(text string) *regexp.Regexp {
+		t.Helper()
+		var r tape
+		r.add(human.Action{Type: human.OpenPage, Page: at("/")})
+		r.add(human.Action{Type: human.Extract, Page: at("/"), Element: element("cell", "x"), Pick: &human.Pick{Field: "total", Take: "element", Text: text}})
+		p := flow.Procedure(flow.Input{Title: "Total", Actions: r.list}, "rec_1")
+		if p.Outputs[0].Pattern == "" {
+			return nil
+		}
+		return regexp.MustCompile("^(?:" + p.Outputs[0].Pattern + ")$")
+	}
+	for _, tt := range []struct {
+		taught   string
+		yes, not []string
+	}{
+		{"2,265.13 €", []string{"268.80 €", "12,345,678.00 €", "0.10 €", "€ 7.00", "1'234.50 CHF", "-3.00"}, []string{"2,26513 €", "2.265,13 €", "••••", "", "12", "1.234 €"}},
+		{"268,80", []string{"1.268,80", "5 268,80"}, []string{"268.80", "268"}},
+		{"A-701", []string{"A-7", "77"}, []string{"••••", "-", ""}},
+		{"Filed as D-12\non Monday", []string{"Filed as D-13\ntoday"}, []string{"…"}},
+		{"1,234", []string{"5"}, []string{"none"}},
+	} {
+		pattern := shape(tt.taught)
+		for _, text := range tt.yes {
+			if !pattern.MatchString(text) {
+				t.Errorf("%q: %q is not of it", tt.taught, text)
+			}
+		}
+		for _, text := range tt.not {
+			if pattern.MatchString(text) {
+				t.Errorf("%q: %q is of it", tt.taught, text)
+			}
+		}
+	}
+	if shape("paid") != nil {
+		t.Error("a text without digits has no shape")
 	}
 }

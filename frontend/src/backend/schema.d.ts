@@ -7479,6 +7479,8 @@ export interface components {
         ProcedureOutput: {
             description?: string;
             name: string;
+            /** @description Of a text: a regular expression (RE2) that the whole of it has to match; else the run stops. */
+            pattern?: string;
             /** @enum {string} */
             type: "text" | "table" | "list" | "file";
         };
@@ -7592,6 +7594,8 @@ export interface components {
         ProcedureTarget: {
             /** @description What stands beside it: the text before it, the header of its row or column, the heading of its part of the page; of the desktop, the name of what it lies in. */
             beside?: string;
+            /** @description Other cells that its row has, each as a whole. */
+            cells?: string[];
             name?: string;
             /**
              * @description The name is no accessible name: it is its text, placeholder, icon, human-made id or the like.
