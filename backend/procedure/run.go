@@ -387,7 +387,7 @@ var (
 
 func (one *run) steps(ctx context.Context) error {
 	if one.broke() {
-		if err := one.decide(ctx); err != nil {
+		if err := one.decide(ctx, one.s.d.Now().UTC()); err != nil {
 			return err
 		}
 		for {
@@ -504,7 +504,7 @@ func (one *run) yield(ctx context.Context) error {
 	if err := one.change(ctx, func(r *human.RunOfProcedure) { r.State, r.Why = human.HeldUp, &why }); err != nil {
 		return err
 	}
-	return one.decide(ctx)
+	return one.decide(ctx, one.s.d.Now().UTC())
 }
 
 // change changes the run: on the disk first, before anything else is done or shown. Only the run's own goroutine calls it.
@@ -677,6 +677,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 // halt stops and waits for what the operator decides.
 func (one *run) halt(ctx context.Context, stop human.RunStop) error {
+	since := one.s.d.Now().UTC()
 	err := one.change(ctx, func(r *human.RunOfProcedure) {
 		r.State, r.Stop, r.Why = human.Halted, &stop, nil
 		r.Stops++
@@ -691,12 +692,11 @@ func (one *run) halt(ctx context.Context, stop human.RunStop) error {
 			return err
 		}
 	}
-	return one.decide(ctx)
+	return one.decide(ctx, since)
 }
 
-// decide waits for an order that has the run continue.
-func (one *run) decide(ctx context.Context) error {
-	since := one.s.d.Now().UTC()
+// decide waits for an order that has the run continue. The operator has the page since then.
+func (one *run) decide(ctx context.Context, since time.Time) error {
 	for {
 		select {
 		case <-ctx.Done():

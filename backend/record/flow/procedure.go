@@ -28,7 +28,7 @@ func Procedure(in Input, recording human.RecordingID) human.Procedure {
 		switch {
 		case a.Cut:
 		case a.Type == human.PageSaid:
-			if a.CausedBy == did && !(comesWithPages(a) && loads[a.Dialog.Message] > 1) { // else something else was done since, which it may come of
+			if a.CausedBy == did && (!comesWithPages(a) || loads[a.Dialog.Message] == 1) { // else something else was done since, which it may come of
 				c.said[did] = append(c.said[did], a)
 			}
 		case !isEffect(a.Type) || a.Type == human.Upload || a.Type == human.Navigate && a.CausedBy == "":
