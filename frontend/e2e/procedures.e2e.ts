@@ -56,7 +56,7 @@ async function give(page: Page, name: string, text: string): Promise<Locator> {
 
 test('a file of a procedure is imported, looked at and exported as it was', async ({ app, page }) => {
   await app.open('procedures');
-  await expect(page.getByText('Answer a browser request with a recording, then choose Teach…')).toBeVisible();
+  await expect(page.getByText('Answer a request for work in a browser or on the desktop with a recording, then choose Teach…')).toBeVisible();
   await accessibleInBothThemes(page);
 
   const broken = await give(page, 'broken.yaml', file.replace('where:', 'wher:'));
