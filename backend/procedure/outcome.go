@@ -16,8 +16,10 @@ import (
 	"deskbell/backend/record"
 )
 
-// reloads is how long a page is looked at for the row of an effect before it is opened once more.
-const reloads = 2 * time.Second
+const (
+	reloads = 2 * time.Second // a page is looked at for the row of an effect before it is opened once more
+	settles = 2 * time.Second // between the two looks at effects
+)
 
 // HasAll says whether a text has all of others, which may be no parts of longer numbers: 500 is not in 1500, 1,500 or 500,000.
 func HasAll(text string, others []string) bool {
@@ -55,6 +57,63 @@ func partOfNumber(before, other, after string) bool {
 func Digested(parts ...any) string {
 	sum := sha256.Sum256(fmt.Append(nil, parts...))
 	return base64.RawStdEncoding.EncodeToString(sum[:9])
+}
+
+// effects waits until what must be true outside of the page is. What is missing stops the run. Where the run sent something, it looks once
+// more a while later: a site may undo what it has done, or do it again.
+func (one *run) effects(ctx context.Context) error {
+	if err := one.confirmed(ctx); err != nil || !slices.ContainsFunc(one.p.Steps, func(s human.ProcedureStep) bool { return s.Writes }) || len(one.p.Effects) == 0 {
+		return err
+	}
+	if err := one.s.d.Wait(ctx, settles); err != nil {
+		return err
+	}
+	return one.confirmed(ctx)
+}
+
+func (one *run) confirmed(ctx context.Context) error {
+	for i, e := range one.p.Effects {
+		e = withOutputs(e, one.r.Outputs)
+		for {
+			time := one.s.within
+			if e.Within > 0 {
+				time = seconds(e.Within)
+			}
+			var said human.Sentence
+			look := one.looks(e)
+			not, err := one.until(ctx, &time, func() (*record.Mismatch, error) {
+				seen, err := look(ctx)
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				if err != nil {
+					seen.Said = human.Sayf("%s", human.SafeText(err))
+				}
+				said = seen.Said
+				if err == nil && enough(one.p.Effects[i], one.r.Effects[i], seen.Items) {
+					return nil, nil
+				}
+				return &record.Mismatch{Expected: human.Sayf("%s", effectWords(e)), Found: seen.Said}, nil
+			})
+			if err != nil {
+				return err
+			}
+			state := "confirmed"
+			if not != nil {
+				state = "missing"
+			}
+			if err := one.change(ctx, func(r *human.RunOfProcedure) { r.Effects[i].State, r.Effects[i].Said = state, &said }); err != nil {
+				return err
+			}
+			if not == nil {
+				break
+			}
+			if err := one.halt(ctx, human.RunStop{Expected: not.Expected, Found: not.Found}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // looks gives what looks at an effect: a row of a page in the run's own browser, once its steps are done, and all others outside of it.

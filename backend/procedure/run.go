@@ -746,52 +746,6 @@ func (one *run) obey(ctx context.Context, o RunOrder, since time.Time) (continue
 	return true, err
 }
 
-// effects waits until what must be true outside of the page is. What is missing stops the run.
-func (one *run) effects(ctx context.Context) error {
-	for i, e := range one.p.Effects {
-		e = withOutputs(e, one.r.Outputs)
-		for {
-			time := one.s.within
-			if e.Within > 0 {
-				time = seconds(e.Within)
-			}
-			var said human.Sentence
-			look := one.looks(e)
-			not, err := one.until(ctx, &time, func() (*record.Mismatch, error) {
-				seen, err := look(ctx)
-				if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
-				if err != nil {
-					seen.Said = human.Sayf("%s", human.SafeText(err))
-				}
-				said = seen.Said
-				if err == nil && enough(one.p.Effects[i], one.r.Effects[i], seen.Items) {
-					return nil, nil
-				}
-				return &record.Mismatch{Expected: human.Sayf("%s", effectWords(e)), Found: seen.Said}, nil
-			})
-			if err != nil {
-				return err
-			}
-			state := "confirmed"
-			if not != nil {
-				state = "missing"
-			}
-			if err := one.change(ctx, func(r *human.RunOfProcedure) { r.Effects[i].State, r.Effects[i].Said = state, &said }); err != nil {
-				return err
-			}
-			if not == nil {
-				break
-			}
-			if err := one.halt(ctx, human.RunStop{Expected: not.Expected, Found: not.Found}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // finish ends the recording, and the operation where the run was good.
 func (one *run) finish(ctx context.Context, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
