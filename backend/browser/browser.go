@@ -56,6 +56,7 @@ type Browser struct {
 	secretNames []string        // of fields for passwords that were typed into
 	secretIDs   map[float64]int // of secrets, by what they are compared by
 	seed        [2]int32        // by which they are compared
+	typed       []string        // and chosen, no secrets, the latest at the end
 
 	source    string    // of the script for pages
 	since     time.Time // when Run began, by the time of day

@@ -305,6 +305,7 @@ func (t *tab) take(f *frame, m message, at int64) {
 		if e.Type == human.PageInput {
 			t.b.remember(e.Element)
 		}
+		t.b.shows(&e)
 		e.At, e.Seq, e.CausedBy, e.Gap, e.Picture = when, 0, 0, nil, ""
 		t.deliver(f, e)
 	}

@@ -555,6 +555,10 @@ func (s *spot) lacks(t *human.ProcedureTarget, how object) error {
 		return mismatch(human.Sayf("%s can be typed into.", target), human.Sayf("It takes no text."))
 	case "file":
 		return mismatch(human.Sayf("%s takes files.", target), human.Sayf("It is no field for files."))
+	case "more":
+		return mismatch(human.Sayf("In its form nothing else is filled in, ticked or chosen than when it was taught."), human.Sayf("There is also %s.", s.Near))
+	case "less":
+		return mismatch(human.Sayf("In its form %s is ticked, as when it was taught.", s.Near), human.Sayf("It is not ticked."))
 	case "options":
 		return mismatch(human.Sayf("%s is a list to choose from.", target), human.Sayf("It is %s instead.", s.Words))
 	case "option":

@@ -45,6 +45,9 @@ func (a *act) do(ctx context.Context, s human.ProcedureStep, secret *record.Secr
 
 // takes finds the element of a step and notes what it was found by.
 func (a *act) takes(ctx context.Context, s human.ProcedureStep, how object) (*spot, error) {
+	if s.Form != nil {
+		how["form"] = s.Form
+	}
 	found, err := a.find(ctx, s, s.Target, how)
 	if err == nil {
 		a.did.FoundBy, a.did.Drifted, a.did.Element = found.By, found.Drifted, found.Words

@@ -41,6 +41,8 @@ var (
 	pageHover string
 	//go:embed page_media.js
 	pageMedia string
+	//go:embed page_form.js
+	pageForm string
 	//go:embed page_messages.js
 	pageMessages string
 	//go:embed page_find.js
@@ -68,7 +70,7 @@ func script(config pageConfig) (string, error) {
 		return "", err
 	}
 	parts := []string{fmt.Sprintf("(payload) => globalThis.%s(payload)", bindingName), string(c)}
-	for _, p := range []string{pageSecrets, pageNames, pageElements, pageTake, pageFields, pageLooks, pageHover, pageMessages, pageMedia} {
+	for _, p := range []string{pageSecrets, pageNames, pageElements, pageTake, pageFields, pageForm, pageLooks, pageHover, pageMessages, pageMedia} {
 		parts = append(parts, expression(p))
 	}
 	return "(" + expression(pageScript) + ")(" + strings.Join(parts, ",\n") + ");", nil
@@ -224,8 +226,19 @@ func boundedElement(e *human.Element) *human.Element {
 	if e.Named != "" {
 		out.Named = "otherwise"
 	}
-	if len(e.Ancestry) == 1 && e.Ancestry[0].Role == "row" { // its cells
-		out.Ancestry = []human.Element{{Role: "row", Name: cut(e.Ancestry[0].Name, 4*maxName)}}
+	for i, role := range []string{"row", "columns"} { // its cells, and the headings of their columns
+		if i < len(e.Ancestry) && e.Ancestry[i].Role == role {
+			out.Ancestry = append(out.Ancestry, human.Element{Role: role, Name: cut(e.Ancestry[i].Name, 4*maxName)})
+		}
+	}
+	if e.Inside == "dialog" || e.Inside == "complementary" {
+		out.Inside = e.Inside
+	}
+	if e.Form != nil {
+		out.Form = []human.Filled{}
+	}
+	for _, f := range e.Form[:min(len(e.Form), maxValues)] {
+		out.Form = append(out.Form, human.Filled{Role: cut(f.Role, 60), Name: cut(f.Name, 300), Holds: cut(f.Holds, maxName)})
 	}
 	for _, s := range e.States[:min(len(e.States), 10)] {
 		if slices.Contains([]string{"focused", "checked", "selected", "expanded", "disabled", "editable", "multiline"}, s) {

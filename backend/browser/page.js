@@ -1,7 +1,7 @@
 // The recorder's part in a page. It runs in a world of its own in every frame: it shares the document with the page and
 // nothing else, adds nothing to it, and listens before the page does. It tells of what a person did (trusted events
 // only), with secrets hidden before anything is sent, and reads no layout while an event is handled.
-(function (send, config, secretsOf, namesOf, elementsOf, takeOf, fieldsOf, looksOf, hoverOf, messagesOf, mediaOf) {
+(function (send, config, secretsOf, namesOf, elementsOf, takeOf, fieldsOf, formOf, looksOf, hoverOf, messagesOf, mediaOf) {
   'use strict';
 
   if (Object.hasOwn(globalThis, 'deskbell')) {
@@ -60,6 +60,7 @@
   })();
 
   const fields = fieldsOf(secrets, elements, tell, sight);
+  const form = formOf(secrets, names, elements, fields);
   const hover = hoverOf(elements, tell, sight);
   const messages = messagesOf(secrets, elements, tell);
   const media = mediaOf(elements, tell, sight);
@@ -102,8 +103,9 @@
     fields.pausing(e);
     hover.pressed();
     media.touched(event);
-    press = { e, way0: way[0], element: describe(e), event, x: event.clientX, y: event.clientY, held: true };
-    tell(event.timeStamp, { type: 'page_press', button: buttons[event.button], ...spot(event), element: press.element });
+    const { text, ...around } = elements.isActing(e) && !fields.kind(e) ? form.around(e) : {};
+    press = { e, way0: way[0], element: { ...describe(e), ...around }, event, x: event.clientX, y: event.clientY, held: true };
+    tell(event.timeStamp, { type: 'page_press', button: buttons[event.button], ...spot(event), element: press.element, text });
     sight.look(e);
     aim = null;
   }
@@ -302,8 +304,9 @@
     }
     hover.pressed();
     messages.acted();
-    const told = () => tell(event.timeStamp, { type: 'page_key', key: name, modifiers: modifiers(event), repeat: event.repeat || undefined, element });
+    const told = () => tell(event.timeStamp, { type: 'page_key', key: name, modifiers: modifiers(event), repeat: event.repeat || undefined, element: { ...element, ...around }, text });
     const element = keyed(e, event.timeStamp);
+    const { text, ...around } = !command && (name === 'Enter' || (name === ' ' && elements.isActing(e))) ? form.around(e) : {};
     if (name === 'Enter' && several && !command) {
       const held = fields.hold(e);
       const parts = fields.parts(e);
@@ -485,7 +488,7 @@
   /** Further parts, such as that which runs procedures. They are given what the script has. */
   const parts = [];
   function extend(make) {
-    const part = make({ secrets, names, elements, fields, take, rows, intend });
+    const part = make({ secrets, names, elements, fields, form, take, rows, intend });
     parts.push(part);
     part.arm();
     return part;

@@ -659,13 +659,29 @@
     return '';
   }
 
-  /** The texts of the other cells of the row that an element is in, or the innermost texts of the item of a list: what it is chosen by may be any of them. */
+  /** The texts of the other cells of the row that an element is in, with the headings of their columns, or the innermost texts of the item of a list: what it is chosen by may be any of them. */
   function cells(e) {
     const row = parent(e) && closest.call(parent(e), 'tr,[role=row],li,[role=listitem]');
     if (!row) return [];
-    const parts = matches.call(row, 'tr,[role=row]') ? children(row, 20) : [...find(row, '*')].slice(0, 60).filter((c) => !children(c, 1).length);
-    return parts.filter((c) => !contains.call(c, e)).map((c) => brief(c, short)).filter(Boolean);
+    const tabled = matches.call(row, 'tr,[role=row]');
+    const parts = tabled ? children(row, 20) : [...find(row, '*')].slice(0, 60).filter((c) => !children(c, 1).length);
+    return parts.filter((c) => !contains.call(c, e)).map((c) => ({ text: secrets.mask(brief(c, short)), head: () => (tabled ? secrets.mask(column(c)) : '') })).filter((c) => c.text);
   }
+
+  const parted = { dialog: 'dialog', alertdialog: 'dialog', complementary: 'complementary' };
+
+  /** The kind of part of the page that an element lies in, of those that stand apart from the rest of it; '' for none. */
+  function partOf(e) {
+    for (let at = parent(e), i = 0; at && i < 60; at = above(at), i++) {
+      if (/^(?:dialog|aside)$/.test(tagOf.call(at)) || has.call(at, 'role')) {
+        const part = parted[roleOf(at)];
+        if (part) return part;
+      }
+    }
+    return '';
+  }
+
+  const sameWords = (a, b) => a === b || a.toLowerCase() === b.toLowerCase();
 
   const roleNames = { image: 'img', DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas', none: 'generic' };
 
@@ -710,8 +726,12 @@
     if (known) out.named = 'otherwise';
     const next = said && all.some((list) => /^(?:aria|text)\//.test(list.at(-1))) ? '' : secrets.mask(near());
     if (next && next !== said) out.beside = next;
-    const row = worded ? cells(e).map((text) => secrets.mask(text)) : [];
-    if (row.length) out.ancestry = [{ role: 'row', name: row.join(' | ') }];
+    const row = worded ? cells(e) : [];
+    if (row.length) out.ancestry = [{ role: 'row', name: row.map((c) => c.text).join(' | ') }];
+    const columns = row.map((c) => c.head());
+    if (columns.some(Boolean)) out.ancestry.push({ role: 'columns', name: columns.join(' | ') });
+    const part = partOf(e);
+    if (part) out.inside = part;
     const state = states(e);
     if (state.length) out.states = state;
     if (secrets.why(e)) out.secret = true;
@@ -788,5 +808,5 @@
     return answering || first;
   }
 
-  return { identify, cells, selectorOfShown, beside, clean, testIds, describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, children, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { identify, cells, partOf, sameWords, selectorOfShown, beside, clean, testIds, describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, children, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

@@ -3,9 +3,9 @@
 (function finds(script) {
   'use strict';
 
-  const { secrets, names, elements, fields, take, rows, intend } = script;
+  const { secrets, names, elements, fields, form, take, rows, intend } = script;
   const { attr, tagOf, typeOf, has, above, shadowOf, textOf, rootOf, isEditable, labelsOf, roleOf, selectorOf, getter } = names;
-  const { find, contains, identify, beside, cells, clean, testIds } = elements;
+  const { find, contains, identify, beside, cells, partOf, sameWords, clean, testIds } = elements;
   const visible = Element.prototype.checkVisibility;
   const rectOf = Element.prototype.getBoundingClientRect;
   const matches = Element.prototype.matches;
@@ -96,8 +96,6 @@
 
   // Agreement. An element agrees with a target if the recorder would describe it so. A style may show its words in capital letters.
 
-  const sameWords = (a, b) => a === b || a.toLowerCase() === b.toLowerCase();
-
   /**
    * What stands beside it has to be the same where the target has it, or be a cell of its row: it says which of several rows is meant, also
    * when only one of them is left and describe would not say it any more. Of what something is dropped on, it is the heading of its part of the page.
@@ -105,10 +103,13 @@
   function agrees(e, target) {
     const is = known(e);
     if ((target.role && is.role !== target.role) || (target.name && !sameWords(is.name, clean(target.name)))) return false;
-    const has = (wanted) => cells(e).some((text) => secrets.mask(text) === wanted);
-    if (target.cells && !target.cells.every((text) => has(clean(text)))) return false;
+    if (target.inside && partOf(e) !== target.inside) return false;
     const wanted = target.beside && clean(target.beside);
-    return !wanted || secrets.mask(is.near()) === wanted || secrets.mask(beside(e, true)) === wanted || has(wanted);
+    const row = wanted || target.cells ? cells(e) : [];
+    const [first, ...others] = (target.columns || []).map(clean);
+    const has = (text, head) => row.some((c) => c.text === text && (!head || sameWords(c.head(), head) || !row.some((o) => sameWords(o.head(), head))));
+    if (target.cells && !target.cells.every((text, i) => has(clean(text), others[i]))) return false;
+    return !wanted || has(wanted, first) || (!first && (secrets.mask(is.near()) === wanted || secrets.mask(beside(e, true)) === wanted));
   }
 
   /** All elements that may have the target's role. */
@@ -224,6 +225,8 @@
     if (how.file && !(e instanceof HTMLInputElement && typeOf.call(e) === 'file')) return wait('file');
     if (how.write && !(fields.kind(e) === 'text' || fields.kind(e) === 'pick')) return wait('text');
     if (how.write && (e.readOnly || attr(e, 'aria-readonly') === 'true')) return wait('readonly');
+    const other = how.form && form.unlike(e, how.form);
+    if (other) return wait(other.more ? 'more' : 'less', { near: other.more || other.less });
     if (how.options) {
       if (!(e instanceof HTMLSelectElement)) return wait('options');
       const labels = [...e.options].filter((o) => !o.disabled).map((o) => flatten(o.label));
@@ -331,11 +334,14 @@
     return { there: words(e), same: flatten(now) === flatten(value), value: secrets.why(e) ? '' : secrets.mask(flatten(now)).slice(0, 200) };
   }
 
+  /** Finds a text, in whatever case; a number in it is no part of a longer one, as human.HasAll says. */
+  const numbered = (text) => new RegExp(`${/^\d/.test(text) ? "(?<!\\d|\\d[.,'])" : ''}${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}${/\d$/.test(text) ? "(?!\\d|[.,']\\d{3}(?!\\d))" : ''}`, 'i');
+
   /** Whether a text can be seen in the frame, in whatever case its style shows it. */
   function says(value) {
-    const wanted = flatten(value).toLowerCase();
+    const wanted = numbered(flatten(value));
     const texts = roots().map((r) => (r === document ? [elements.body()] : [...r.children]).filter((e) => e instanceof HTMLElement && tagOf.call(e) !== 'style').map((e) => innerTextOf.call(e)).join(' '));
-    return texts.some((t) => flatten(t).toLowerCase().includes(wanted));
+    return texts.some((t) => wanted.test(flatten(t)));
   }
 
   // What a person does meanwhile. What Deskbell does comes here, too: who asks knows where that was.

@@ -116,11 +116,11 @@ func file(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error) 
 			if err != nil {
 				return procedure.Seen{}, human.Wrap(human.Unavailable, err, "%s cannot be read: allow Deskbell to read it", name)
 			}
-			if !procedure.HasAll(text, e.Has) {
+			if !human.HasAll(text, e.Has) {
 				continue
 			}
 		}
-		found = append(found, procedure.Digested(name, info.Size(), info.ModTime().UnixNano()))
+		found = append(found, human.Digested(name, info.Size(), info.ModTime().UnixNano()))
 	}
 	return procedure.Seen{Items: found, Said: human.Sayf("%d of %d files at %s are as expected", len(found), len(names), e.Path)}, nil
 }
@@ -183,10 +183,10 @@ func (l Looker) answer(ctx context.Context, e human.ProcedureEffect, secret func
 	switch {
 	case response.StatusCode != want:
 		return procedure.Seen{Said: human.Sayf("%s answered with status %d, not %d", at.Host, response.StatusCode, want)}, nil
-	case !procedure.HasAll(string(body), e.Has):
+	case !human.HasAll(string(body), e.Has):
 		return procedure.Seen{Said: human.Sayf("the answer of %s does not have all that was expected", at.Host)}, nil
 	}
-	return procedure.Seen{Items: []string{procedure.Digested(string(body))}, Said: human.Sayf("%s answered as expected", at.Host)}, nil
+	return procedure.Seen{Items: []string{human.Digested(string(body))}, Said: human.Sayf("%s answered as expected", at.Host)}, nil
 }
 
 func loopback(host string) bool {

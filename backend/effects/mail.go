@@ -37,8 +37,8 @@ func mails(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error)
 					return procedure.Seen{}, human.Errorf(human.Exhausted, "there is too much mail at %s: name a smaller folder", e.Path)
 				}
 				raw, err := read(filepath.Join(folder, in, entry.Name()), maxAnswer)
-				if err == nil && procedure.HasAll(words(raw), e.Has) {
-					found = append(found, procedure.Digested(raw))
+				if err == nil && human.HasAll(words(raw), e.Has) {
+					found = append(found, human.Digested(raw))
 				}
 			}
 		}

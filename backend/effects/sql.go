@@ -92,8 +92,8 @@ func matching(ctx context.Context, db *sql.DB, query string, values []any, texts
 			}
 			fmt.Fprintf(&row, "%v\n", c)
 		}
-		if procedure.HasAll(row.String(), texts) {
-			found = append(found, procedure.Digested(row.String()))
+		if human.HasAll(row.String(), texts) {
+			found = append(found, human.Digested(row.String()))
 		}
 	}
 	return found, all, result.Err()

@@ -84,6 +84,7 @@ type ProcedureStep struct {
 	Files     []string              `json:"files,omitempty" doc:"Of setInputFiles: paths on the operator's computer."`
 	Output    string                `json:"output,omitempty" doc:"Of pick: the output that it gives."`
 	Take      string                `json:"take,omitempty" enum:"element,table,list" doc:"Of pick; absent: element."`
+	Form      []Filled              `json:"form,omitzero" doc:"What may be filled in, ticked and chosen in the form around the target when it is used: anything else stops the run, and so does a box that is not ticked any more. Absent: it is not looked at."`
 	Dialogs   []ProcedureDialog     `json:"dialogs,omitempty" doc:"Those that come of it, in order. Another one stops the run."`
 	Optional  bool                  `json:"optional,omitempty" doc:"Done only where its target is there."`
 	Writes    bool                  `json:"writes,omitempty" doc:"It sends something that changes: it is done at most once, and after a crash not again."`
@@ -106,8 +107,11 @@ type ProcedureTarget struct {
 	Named     string     `json:"named,omitempty" enum:"otherwise" doc:"The name is no accessible name: it is its text, placeholder, icon, human-made id or the like."`
 	Beside    string     `json:"beside,omitempty" doc:"What stands beside it: the text before it, the header of its row or column, the heading of its part of the page; of the desktop, the name of what it lies in."`
 	Cells     []string   `json:"cells,omitempty" doc:"Other cells that its row has, each as a whole."`
+	Columns   []string   `json:"columns,omitempty" doc:"Headings of the columns of beside and cells, in their order; empty for any. They count where the table has such a column."`
+	Inside    string     `json:"inside,omitempty" enum:"dialog,complementary" doc:"The kind of part of the page that it lies in. Absent: any."`
 	Tag       string     `json:"tag,omitempty" doc:"Its HTML tag, and of an input its type: input/email."`
-	Row       []string   `json:"-"` // the other cells of its row when it was recorded
+	Row       []string   `json:"-"` // the other cells of its row when it was recorded,
+	Heads     []string   `json:"-"` // and the headings of their columns
 	Selectors [][]string `json:"selectors,omitempty" doc:"As @puppeteer/replay writes them; each a list descending through shadow roots."`
 }
 

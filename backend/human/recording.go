@@ -299,7 +299,18 @@ type Element struct {
 	Selectors [][]string `json:"selectors,omitempty" doc:"The best first: a test id, aria/NAME[role=\"ROLE\"], placeholder, label, alt, text/, title, CSS id, CSS path. Each a list descending through shadow roots."`
 	Secret    bool       `json:"secret,omitempty" doc:"A field for passwords; its text is never read."`
 	Hidden    string     `json:"hidden,omitempty" doc:"Why its name is masked."`
+	Inside    string     `json:"inside,omitempty" enum:"dialog,complementary" doc:"Of an element of a page: the kind of part that it lies in, where that stands apart from the rest of the page."`
+	Form      []Filled   `json:"form,omitzero" doc:"Of what is pressed in a page: what is filled in, ticked and chosen in the form around it. Absent: there is no form, or it is too large."`
+	Shows     []string   `json:"shows,omitempty" doc:"Of what is pressed in a page: fingerprints of what was typed or chosen before and stands on the page, outside of fields."`
 	Ref       string     `json:"-"` // how the adapter finds it again while it lives
+}
+
+// Filled is a field that holds something, or a box that is ticked.
+type Filled struct {
+	Role     string `json:"role"`
+	Name     string `json:"name" doc:"Its name or, without one, what stands beside it."`
+	Holds    string `json:"holds,omitempty" doc:"Of a list to choose from: the labels of what is chosen. Absent: anything."`
+	Optional bool   `json:"optional,omitempty" doc:"Of a procedure: it may be left as it is without."`
 }
 
 // A FileChange is one change in a folder that is watched.

@@ -254,3 +254,54 @@ func changes(want, got []string) string {
 	}
 	return b.String()
 }
+
+// A row that was meant has its cells under the headings that all recordings have for them.
+func TestTheColumnsOfARow(t *testing.T) {
+	show := func(customer, city string, heads ...string) human.Procedure {
+		field := func(name string) *human.ProcedureTarget { return &human.ProcedureTarget{Role: "textbox", Name: name} }
+		return human.Procedure{Steps: []human.ProcedureStep{
+			{ID: "s1", Do: "change", Text: customer, Target: field("Customer")}, {ID: "s2", Do: "change", Text: city, Target: field("City")},
+			{ID: "s3", Do: "click", Target: &human.ProcedureTarget{Role: "link", Name: "Open", Row: []string{customer, "x", city}, Heads: heads}},
+		}}
+	}
+	p, _ := Align([]human.Procedure{show("Anna & Co", "Bonn", "Customer", "", "City"), show("Bert", "Kiel", "Customer", "", "Town")})
+	at := p.Steps[2].Target
+	if got := append([]string{at.Beside}, at.Cells...); len(got) != 2 || len(at.Columns) != 2 || at.Columns[slices.Index(got, "{customer}")] != "Customer" || at.Columns[slices.Index(got, "{city}")] != "" {
+		t.Errorf("beside and cells %q under %q", got, at.Columns)
+	}
+	p.Steps[2].Target = &human.ProcedureTarget{Role: "link", Beside: "{customer}", Cells: []string{"{city}", "open"}, Columns: []string{"Customer", "City", "State"}}
+	p.Parameters[1].Default, p.Parameters[1].Examples = "", []string{""}
+	filled, err := Fill(p, map[string]string{"customer": "Carl", "city": ""})
+	if at := filled.Steps[2].Target; err != nil || !slices.Equal(at.Cells, []string{"open"}) || !slices.Equal(at.Columns, []string{"Customer", "State"}) {
+		t.Errorf("without a city %q under %q, %v", at.Cells, at.Columns, err)
+	}
+}
+
+// What stood in a form when it was sent is what may stand in it: what steps set, and what not all recordings had, may be missing.
+func TestTheFormOfAStep(t *testing.T) {
+	show := func(customer, way string, more ...human.Filled) human.Procedure {
+		form := append([]human.Filled{{Role: "textbox", Name: "Customer"}, {Role: "combobox", Name: "Way", Holds: way}, {Role: "combobox", Name: "Country", Holds: "Malta"}, {Role: "checkbox", Name: "Notify " + customer}}, more...)
+		return human.Procedure{Steps: []human.ProcedureStep{
+			{ID: "s1", Do: "change", Text: customer, Target: &human.ProcedureTarget{Role: "textbox", Name: "Customer"}},
+			{ID: "s2", Do: "selectOption", Options: []string{way}, Target: &human.ProcedureTarget{Role: "combobox", Name: "Way"}},
+			{ID: "s3", Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Form: form},
+		}}
+	}
+	p, _ := Align([]human.Procedure{show("Anna & Co", "Post"), show("Bert", "Mail", human.Filled{Role: "checkbox", Name: "Urgent"})})
+	want := []human.Filled{
+		{Role: "textbox", Name: "Customer", Optional: true}, {Role: "combobox", Name: "Way", Optional: true}, {Role: "combobox", Name: "Country", Holds: "Malta"},
+		{Role: "checkbox", Name: "Notify {customer}"}, {Role: "checkbox", Name: "Urgent", Optional: true},
+	}
+	if !slices.Equal(p.Steps[2].Form, want) {
+		t.Errorf("the form is %+v", p.Steps[2].Form)
+	}
+	empty, _ := Align([]human.Procedure{{Steps: []human.ProcedureStep{{ID: "s1", Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Form: []human.Filled{}}}}})
+	unknown, _ := Align([]human.Procedure{show("Anna & Co", "Post"), {Steps: append(show("Bert", "Mail").Steps[:2:2], human.ProcedureStep{ID: "s3", Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}})}})
+	if empty.Steps[0].Form == nil || unknown.Steps[2].Form != nil {
+		t.Errorf("an empty form is %v, one that is not known of all %v", empty.Steps[0].Form, unknown.Steps[2].Form)
+	}
+	file, err := Write(empty)
+	if err != nil || !strings.Contains(file, "form: []") {
+		t.Errorf("an empty form is written as %s, %v", file, err)
+	}
+}

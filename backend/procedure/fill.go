@@ -86,6 +86,10 @@ func stepTexts(s human.ProcedureStep, f func(textKind, string) string) human.Pro
 	s.Title, s.URL, s.Text = f(plainText, s.Title), f(addressText, s.URL), f(plainText, s.Text)
 	s.Options, s.Files = listTexts(s.Options, f), listTexts(s.Files, f)
 	s.Window, s.Target, s.To = windowTexts(s.Window, f), targetTexts(s.Target, f), targetTexts(s.To, f)
+	s.Form = slices.Clone(s.Form)
+	for i, x := range s.Form {
+		s.Form[i].Name, s.Form[i].Holds = f(plainText, x.Name), f(plainText, x.Holds)
+	}
 	s.Dialogs = slices.Clone(s.Dialogs)
 	for i, d := range s.Dialogs {
 		s.Dialogs[i].Message, s.Dialogs[i].Input = f(plainText, d.Message), f(plainText, d.Input)
@@ -124,7 +128,15 @@ func targetTexts(t *human.ProcedureTarget, f func(textKind, string) string) *hum
 	}
 	c := *t
 	c.Name, c.Beside, c.Selectors = f(plainText, t.Name), f(plainText, t.Beside), nil
-	c.Cells = listTexts(t.Cells, f)
+	c.Cells, c.Columns = nil, nil
+	for i, cell := range append([]string{""}, t.Cells...) {
+		if cell = f(listText, cell); i > 0 && cell != "" {
+			c.Cells = append(c.Cells, cell)
+		}
+		if i < len(t.Columns) && (i == 0 || cell != "") {
+			c.Columns = append(c.Columns, t.Columns[i])
+		}
+	}
 	for _, selectors := range t.Selectors {
 		if selectors = listTexts(selectors, func(_ textKind, s string) string { return f(selectorText, s) }); len(selectors) > 0 {
 			c.Selectors = append(c.Selectors, selectors)

@@ -369,6 +369,7 @@ func (m *merger) procedure() (human.Procedure, []Row) {
 		}
 		out.Steps, rows = append(out.Steps, step), append(rows, row)
 	}
+	settable(out.Steps)
 	return out, rows
 }
 
@@ -427,6 +428,7 @@ func (m *merger) step(c column) human.ProcedureStep {
 	s.URL, _ = m.values.explainAddress(who, each(c, func(s *shown) string { return s.URL }), nil)
 	s.Target = m.target(who, targets(c, func(s *shown) *human.ProcedureTarget { return s.Target }))
 	s.To = m.target(who, targets(c, func(s *shown) *human.ProcedureTarget { return s.To }))
+	s.Form = m.form(c)
 	s.Dialogs = slices.Clone(s.Dialogs)
 	for i := range s.Dialogs {
 		at := func(of func(human.ProcedureDialog) string) func(*shown) string {
@@ -521,8 +523,20 @@ func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.Procedur
 	if t.Name = name; !named {
 		t.Name = ""
 	}
+	if slices.ContainsFunc(all, func(o *human.ProcedureTarget) bool { return o.Inside != t.Inside }) {
+		t.Inside = ""
+	}
 	if row := m.row(who, all); len(row) > 0 {
-		t.Beside, t.Cells = row[0], row[1:]
+		t.Beside, t.Cells, t.Columns = row[0].text, nil, nil
+		for _, c := range row {
+			t.Columns = append(t.Columns, c.head)
+		}
+		for _, c := range row[1:] {
+			t.Cells = append(t.Cells, c.text)
+		}
+		if strings.Join(t.Columns, "") == "" {
+			t.Columns = nil
+		}
 	}
 	t.Selectors = nil
 	for _, s := range all[0].Selectors {
@@ -537,33 +551,95 @@ func (m *merger) target(who []int, all []*human.ProcedureTarget) *human.Procedur
 	return &t
 }
 
+// A rowCell is a parameter that a cell of a row holds, with the heading of its column where all recordings have it.
+type rowCell struct{ text, head string }
+
+func headOf(t *human.ProcedureTarget, cell int) string {
+	if cell < len(t.Heads) {
+		return t.Heads[cell]
+	}
+	return ""
+}
+
 // row are the values by which the row was chosen that an element is in: texts that were typed or chosen, each of which is all of one of
 // its cells. A date or number may be one by chance, so that the first is none.
-func (m *merger) row(who []int, all []*human.ProcedureTarget) (row []string) {
-	for _, cell := range all[0].Row {
+func (m *merger) row(who []int, all []*human.ProcedureTarget) (row []rowCell) {
+	texts := func(v *heldValue) bool { return v.Type == "text" || v.Type == "choice" }
+	first := false
+	for at, cell := range all[0].Row {
 		for _, v := range m.values {
 			if v.apart || v.held[who[0]] != cell {
 				continue
 			}
-			held := []string{}
+			held, placed := []string{}, rowCell{"{" + v.Name + "}", headOf(all[0], at)}
 			for k, i := range who {
-				if v.has[i] && v.held[i] != "" && slices.Contains(all[k].Row, v.held[i]) {
-					held = append(held, v.held[i])
+				n := slices.Index(all[k].Row, v.held[i])
+				if !v.has[i] || v.held[i] == "" || n < 0 {
+					break
+				}
+				if held = append(held, v.held[i]); headOf(all[k], n) != placed.head {
+					placed.head = ""
 				}
 			}
-			if placed := "{" + v.Name + "}"; len(held) == len(who) && differ(held) && !slices.Contains(row, placed) {
-				if v.Type == "text" || v.Type == "choice" {
-					row = append([]string{placed}, row...)
-				} else {
-					row = append(row, placed)
-				}
+			if len(held) < len(who) || !differ(held) || slices.ContainsFunc(row, func(c rowCell) bool { return c.text == placed.text }) {
+				continue
+			}
+			if texts(v) {
+				row, first = append([]rowCell{placed}, row...), true
+			} else {
+				row = append(row, placed)
 			}
 		}
 	}
-	if len(row) > 0 && slices.ContainsFunc(m.values, func(v *heldValue) bool { return row[0] == "{"+v.Name+"}" && v.Type != "text" && v.Type != "choice" }) {
+	if !first {
 		return nil
 	}
 	return row
+}
+
+// form is what may stand in the form around a step in any recording: what not all have may be missing. nil where it is not known of one.
+func (m *merger) form(c column) []human.Filled {
+	out := []human.Filled{}
+	who := c.who()
+	in := func(k int, f human.Filled, o int) int {
+		return slices.IndexFunc(c.of[o].Form, func(g human.Filled) bool {
+			return g.Role == f.Role && m.same([]int{k, o}, []string{f.Name}, []string{g.Name})
+		})
+	}
+	for n, k := range who {
+		if c.of[k].Form == nil {
+			return nil
+		}
+		for _, f := range c.of[k].Form {
+			of, names, holds := []int{k}, []string{f.Name}, []string{f.Holds}
+			for i, o := range who {
+				if at := in(k, f, o); i != n && at >= 0 {
+					of, names, holds = append(of, o), append(names, c.of[o].Form[at].Name), append(holds, c.of[o].Form[at].Holds)
+				}
+			}
+			if slices.ContainsFunc(of, func(o int) bool { return slices.Index(who, o) < n }) {
+				continue // it was taken with an earlier one
+			}
+			f.Name, _ = m.values.explain(of, names)
+			f.Holds, _ = m.values.explain(of, holds)
+			f.Optional = len(of) < len(who)
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// settable says of what steps fill in and choose that it may be missing, and hold anything: those steps say what it holds.
+func settable(steps []human.ProcedureStep) {
+	for _, s := range steps {
+		for i, f := range s.Form {
+			if slices.ContainsFunc(steps, func(o human.ProcedureStep) bool {
+				return (fills(o) || o.Do == "change") && o.Target != nil && o.Target.Role == f.Role && o.Target.Name == f.Name
+			}) {
+				s.Form[i].Holds, s.Form[i].Optional = "", true
+			}
+		}
+	}
 }
 
 // selectors is a selector of the first recording as all have it; nil where one has not.

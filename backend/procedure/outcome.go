@@ -2,10 +2,7 @@ package procedure
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,44 +17,6 @@ const (
 	reloads = 2 * time.Second // a page is looked at for the row of an effect before it is opened once more
 	settles = 2 * time.Second // between the two looks at effects
 )
-
-// HasAll says whether a text has all of others, which may be no parts of longer numbers: 500 is not in 1500, 1,500 or 500,000.
-func HasAll(text string, others []string) bool {
-	return !slices.ContainsFunc(others, func(other string) bool { return !has(text, other) })
-}
-
-func has(text, other string) bool {
-	for at := 0; ; {
-		i := strings.Index(text[at:], other)
-		if i < 0 {
-			return false
-		}
-		if at += i; !partOfNumber(text[:at], other, text[at+len(other):]) {
-			return true
-		}
-		if at++; at > len(text) {
-			return false
-		}
-	}
-}
-
-func partOfNumber(before, other, after string) bool {
-	digit := func(text string, i int) bool { return i >= 0 && i < len(text) && text[i] >= '0' && text[i] <= '9' }
-	separates := func(text string, i int) bool {
-		return i >= 0 && i < len(text) && strings.IndexByte(".,'", text[i]) >= 0
-	}
-	if n := len(before); digit(other, 0) && (digit(before, n-1) || separates(before, n-1) && digit(before, n-2)) {
-		return true
-	}
-	thousands := separates(after, 0) && digit(after, 1) && digit(after, 2) && digit(after, 3) && !digit(after, 4)
-	return digit(other, len(other)-1) && (digit(after, 0) || thousands)
-}
-
-// Digested is what an item is known again by.
-func Digested(parts ...any) string {
-	sum := sha256.Sum256(fmt.Append(nil, parts...))
-	return base64.RawStdEncoding.EncodeToString(sum[:9])
-}
 
 // effects waits until what must be true outside of the page is. What is missing stops the run. Where the run sent something, it looks once
 // more a while later: a site may undo what it has done, or do it again.
@@ -144,7 +103,7 @@ func (one *run) looks(e human.ProcedureEffect) func(context.Context) (Seen, erro
 		for _, row := range rows {
 			whole := func(text string) bool { return slices.Contains(row, strings.Join(strings.Fields(text), " ")) }
 			if !slices.ContainsFunc(e.Has, func(text string) bool { return !whole(text) }) {
-				items = append(items, Digested(row))
+				items = append(items, human.Digested(row))
 			}
 		}
 		return Seen{Items: items, Said: human.Sayf("%d of %d rows at %s are as expected", len(items), len(rows), e.URL)}, err

@@ -171,6 +171,11 @@ func (d *Deriver) pageKey(t *tab, ev human.RecordedEvent) {
 		d.take(e, ev)
 		if !erases(ev.Key) { // it sends or leaves the field, and so belongs to what was done in it
 			e.a.Key = ev.Key
+			if ev.Element != nil && e.a.Element != nil {
+				el := *e.a.Element
+				el.Form, el.Shows = ev.Element.Form, ev.Element.Shows
+				e.a.Element = &el
+			}
 		}
 	case e != nil && e.a.Type == human.Choose && same(e.a.Element, ev.Element) && !slices.Contains(ev.Modifiers, "ctrl") && steers[ev.Key]:
 		d.take(e, ev)

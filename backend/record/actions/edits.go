@@ -71,7 +71,7 @@ func nameless(e *human.Element) *human.Element {
 	if out.Name != "" {
 		out.Name, out.Hidden = "", "operator"
 	}
-	out.Named, out.Beside = "", ""
+	out.Named, out.Beside, out.Form, out.Shows = "", "", nil, nil
 	out.Selectors = nil // most of them have names in them
 	out.Ancestry = slices.Clone(e.Ancestry)
 	for i := range out.Ancestry {
@@ -86,9 +86,11 @@ func nameless(e *human.Element) *human.Element {
 func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Action {
 	out := leaving(list, edits, lang)
 	for i := range out {
-		if e := out[i].Element; e != nil && len(e.Ancestry) > 0 && e.Ancestry[0].Role == "row" { // its cells are for teaching alone
+		if e := out[i].Element; e != nil { // what stands around it in a page is for teaching alone
 			bare := *e
-			bare.Ancestry = nil
+			if bare.Form, bare.Shows = nil, nil; len(e.Ancestry) > 0 && e.Ancestry[0].Role == "row" {
+				bare.Ancestry = nil
+			}
 			out[i].Element = &bare
 		}
 		bareAnswers(&out[i]) // where pages send things is more of them than the actions show, as the requests themselves are

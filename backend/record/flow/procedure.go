@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,6 +69,13 @@ func (c *compiler) step(m *move, do string) human.ProcedureStep {
 	}
 	if !isEffect(m.Type) || m.Type == human.Upload {
 		s.Target = target(m.Element)
+		if e := m.Element; e != nil && e.Form != nil && !slices.ContainsFunc(e.Form, func(f human.Filled) bool { return strings.Contains(f.Name+f.Holds, dots) }) {
+			s.Form = []human.Filled{}
+			for _, f := range e.Form {
+				f.Name, f.Holds = escape(f.Name), escape(f.Holds)
+				s.Form = append(s.Form, f)
+			}
+		}
 	}
 	s.Modifiers = m.Modifiers
 	s.From = []human.ProcedureSource{{Recording: c.recording, Action: m.ID}}
@@ -87,7 +95,7 @@ func target(e *human.Element) *human.ProcedureTarget {
 	if e == nil {
 		return nil
 	}
-	t := &human.ProcedureTarget{Role: e.Role, Named: e.Named, Tag: e.Tag}
+	t := &human.ProcedureTarget{Role: e.Role, Named: e.Named, Tag: e.Tag, Inside: e.Inside}
 	if e.Hidden == "" && !strings.Contains(e.Name, dots) {
 		t.Name = escape(e.Name)
 	}
@@ -96,6 +104,9 @@ func target(e *human.Element) *human.ProcedureTarget {
 	}
 	if len(e.Ancestry) > 0 && e.Ancestry[0].Role == "row" {
 		t.Row = strings.Split(e.Ancestry[0].Name, " | ")
+		if len(e.Ancestry) > 1 {
+			t.Heads = strings.Split(e.Ancestry[1].Name, " | ")
+		}
 	}
 	for _, list := range selectorsOf(e) {
 		if len(t.Selectors) < maxSelectors && !strings.Contains(strings.Join(list, ""), dots) {
@@ -428,6 +439,7 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 		}
 	}
 	s.Then = append(s.Then, c.addresses(arrived, s.Page)...)
+	c.shows(m, s)
 	for _, a := range c.said[m.ID] {
 		if d := a.Dialog; d != nil && !slices.Contains(a.Values, "invalid") && len(d.Message) < 200 && !digits.MatchString(d.Message) && !strings.Contains(d.Message, dots) {
 			s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "text", Text: escape(d.Message), Frame: s.Frame})
@@ -443,6 +455,46 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 		s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "value", Text: value, Target: s.Target, Frame: s.Frame})
 	}
 	c.p.Steps = append(c.p.Steps, s)
+}
+
+// shows adds what a page said when the step s was begun to what must hold after the step that led there: what had been typed or chosen
+// before that one.
+func (c *compiler) shows(m *move, s human.ProcedureStep) {
+	if m.Element == nil || len(m.Element.Shows) == 0 {
+		return
+	}
+	leads := func(s human.ProcedureStep) bool { return s.Do == "click" || s.Do == "press" || s.Do == "change" && s.Key != "" }
+	at := len(c.p.Steps) - 1
+	for ; at >= 0 && !leads(c.p.Steps[at]); at-- {
+		if c.p.Steps[at].Do == "navigate" {
+			return
+		}
+	}
+	if at < 0 {
+		return
+	}
+	from := &c.p.Steps[at]
+	check := human.ProcedureCheckpoint{Is: "text", Frame: s.Frame}
+	if check.Page = s.Page; s.Page == from.Page {
+		check.Page = ""
+	} else if s.Page == "" {
+		check.Page = "t1"
+	}
+	for _, o := range c.p.Steps[:at+1] {
+		texts := o.Options
+		if o.Do == "change" {
+			texts = []string{o.Text}
+		} else if o.Do != "selectOption" {
+			continue
+		}
+		for _, text := range texts {
+			literal := strings.NewReplacer("{{", "{", "}}", "}").Replace(text)
+			check.Text = text
+			if slices.Contains(m.Element.Shows, human.Digested(strings.Join(strings.Fields(literal), " "))) && !slices.ContainsFunc(from.Then, func(o human.ProcedureCheckpoint) bool { return reflect.DeepEqual(o, check) }) {
+				from.Then = append(from.Then, check)
+			}
+		}
+	}
 }
 
 // addresses are the checkpoints of pages that a step arrived at. own is the name of its tab.

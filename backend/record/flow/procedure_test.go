@@ -3,6 +3,7 @@ package flow_test
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -169,5 +170,40 @@ func TestShapesOfOutputs(t *testing.T) {
 	}
 	if shape("paid") != nil {
 		t.Error("a text without digits has no shape")
+	}
+}
+
+// What was typed and then stands on a page that something led to has to stand there each time.
+func TestWhatAPageHasToShow(t *testing.T) {
+	page := &human.WebPage{Target: "t1", URL: "https://portal.example/list"}
+	shows := func(texts ...string) (all []string) {
+		for _, text := range texts {
+			all = append(all, human.Digested(text))
+		}
+		return all
+	}
+	typed := func(id, text string) human.Action {
+		return human.Action{ID: id, Type: human.Typing, Page: page, Value: text, Text: text, Element: &human.Element{Role: "textbox", Name: "Field " + id}}
+	}
+	click := func(id string, shown ...string) human.Action {
+		return human.Action{ID: id, Type: human.Click, Button: 1, Page: page, Element: &human.Element{Role: "button", Name: "Button " + id, Shows: shows(shown...), Form: []human.Filled{{Role: "checkbox", Name: "A {b}"}}}}
+	}
+	p := flow.Procedure(flow.Input{Actions: []human.Action{
+		typed("a1", "Anna & {Co}"), click("a2", "Anna & {Co}"), typed("a3", "124.24"), click("a4", "Anna & {Co}", "124.24"), click("a5", "124.24", "elsewhere"),
+	}}, "rec_1")
+	texts := map[string][]string{}
+	for _, s := range p.Steps {
+		for _, c := range s.Then {
+			if c.Is == "text" {
+				texts[s.From[0].Action] = append(texts[s.From[0].Action], c.Text)
+			}
+		}
+	}
+	want := map[string][]string{"a2": {"Anna & {{Co}}"}, "a4": {"124.24"}}
+	if !reflect.DeepEqual(texts, want) {
+		t.Errorf("the pages have to show %q", texts)
+	}
+	if f := p.Steps[2].Form; len(f) != 1 || f[0].Name != "A {{b}}" {
+		t.Errorf("the form is %+v", f)
 	}
 }

@@ -1,0 +1,94 @@
+package browser
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"deskbell/backend/human"
+)
+
+const aForm = `<main><table><tr><th>Customer<th>Belongs to<th><tr><td>Acme<td>Bert<td><button id=acme>Edit</button><tr><td>Carl<td>Acme<td><button id=carl>Edit</button></table>
+<p id=said>Order for Acme: 124.24 €</p><p hidden>Zorro &amp; Sons</p>
+<form id=f onsubmit="event.preventDefault(); said.title += 'n'"><label>Name <input id=name></label>
+<label>Search <input id=search></label><label>Password <input id=pw type=password></label>
+<label>Way <select id=way><option value="">Choose…</option><option>Post</option><option>Mail</option></select></label>
+<label><input id=express type=checkbox> Express</label><label><input id=copy type=checkbox checked> Send a copy</label><label hidden><input type=checkbox checked> Not seen</label>
+<button id=send>Send</button></form>
+<dialog id=d><form><textarea aria-label=Message></textarea></form></dialog><aside><textarea aria-label=Message></textarea></aside></main>`
+
+// What stands in the form around what is pressed is recorded, with no text of a field, and of what the page says only that it says what was typed before.
+func TestWhatStandsInAForm(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": aForm}, nil)
+	top := p.top(p.tab)
+	for _, typed := range [][2]string{{"Name", "Acme"}, {"Search", "24.24"}, {"Name", "Zorro & Sons"}, {"Search", "124.24"}} { // a field is told of when it is left
+		p.does(human.ProcedureStep{Do: "change", Target: &human.ProcedureTarget{Role: "textbox", Name: typed[0]}, Text: typed[1]})
+	}
+	p.does(human.ProcedureStep{Do: "selectOption", Target: &human.ProcedureTarget{Role: "combobox", Name: "Way"}, Options: []string{"Post"}})
+	p.click(p.tab, top, "#send")
+	e := p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Send" })
+	want := []human.Filled{{Role: "textbox", Name: "Name"}, {Role: "textbox", Name: "Search"}, {Role: "combobox", Name: "Way", Holds: "Post"}, {Role: "checkbox", Name: "Send a copy"}}
+	if !slices.Equal(e.Element.Form, want) {
+		t.Errorf("the form is %+v", e.Element.Form)
+	}
+	if shows := e.Element.Shows; len(shows) != 2 || !slices.Contains(shows, human.Digested("Acme")) || !slices.Contains(shows, human.Digested("124.24")) || e.Text != "" {
+		t.Errorf("of what was typed the page shows %q, and says %q", shows, e.Text)
+	}
+	p.click(p.tab, top, "#acme")
+	e = p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Edit" })
+	if a := e.Element.Ancestry; len(a) != 2 || a[0].Name != "Acme | Bert" || a[1].Name != "Customer | Belongs to" {
+		t.Errorf("its row is %+v", a)
+	}
+}
+
+// A form with something that was not there when it was taught is not sent.
+func TestAFormThatIsNotAsItWasTaught(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": aForm}, nil)
+	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Form: []human.Filled{
+		{Role: "checkbox", Name: "send a copy"}, {Role: "combobox", Name: "Way", Holds: "Post", Optional: true}, {Role: "textbox", Name: "Name", Optional: true},
+	}}
+	is := func(field, what string) {
+		p.js(p.tab, p.top(p.tab), "document.querySelector('#"+field+"')."+what, nil)
+	}
+	for _, tt := range []struct{ field, is, was, found string }{
+		{"express", "checked = true", "checked = false", `checkbox "Express"`},
+		{"copy", "checked = false", "checked = true", "not ticked"},
+		{"way", "value = 'Mail'", "value = 'Post'", `combobox "Way": "Mail"`},
+		{"search", "value = 'x'", "value = ''", `textbox "Search"`},
+		{"pw", "value = 'hunter2'", "value = ''", `"Password"`},
+	} {
+		is(tt.field, tt.is)
+		if m := p.fails(send, tt.found); m.Did || strings.Contains(m.Found.Text, "hunter2") {
+			t.Errorf("%s: %+v", tt.field, m)
+		}
+		is(tt.field, tt.was)
+	}
+	const sent = "document.querySelector('#said').title"
+	p.is(sent, "")
+	p.does(send)
+	p.is(sent, "n")
+	send.Form = nil
+	is("express", "checked = true")
+	p.does(send)
+	p.is(sent, "nn")
+}
+
+// A field is the one in the kind of part it was taught in, and a cell stands under the heading that it had.
+func TestThePartAndTheColumn(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": aForm}, nil)
+	message := human.ProcedureStep{Do: "change", Text: "Hello", Target: &human.ProcedureTarget{Role: "textbox", Name: "Message", Inside: "dialog"}}
+	if m := p.fails(message, "not there"); m.Did {
+		t.Errorf("it was done: %+v", m)
+	}
+	p.js(p.tab, p.top(p.tab), "document.querySelector('dialog').show()", nil)
+	p.does(message)
+	p.is("document.querySelector('dialog textarea').value", "Hello")
+	edit := human.ProcedureTarget{Role: "button", Name: "Edit", Beside: "Acme"}
+	p.lacks(human.ProcedureCheckpoint{Is: "element", Target: &edit}, 0, "2 that are alike")
+	edit.Columns = []string{"Customer"}
+	p.holds(human.ProcedureCheckpoint{Is: "element", Target: &edit})
+	edit.Columns = []string{"Company"} // which the table does not have any more
+	p.lacks(human.ProcedureCheckpoint{Is: "element", Target: &edit}, 0, "2 that are alike")
+	p.lacks(human.ProcedureCheckpoint{Is: "text", Text: "24.24"}, 0, "not say")
+	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "124.24"})
+}
