@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -19,6 +20,11 @@ func (s *Server) routes() {
 	}
 	s.mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(files)))
 	s.mux.HandleFunc("/login", s.login)
+	s.mux.HandleFunc("GET /sso", func(w http.ResponseWriter, r *http.Request) {
+		if host := r.FormValue("host"); strings.HasPrefix(host, "127.0.0.1:") { // back to where the login was
+			http.Redirect(w, r, "http://"+host+"/", http.StatusSeeOther)
+		}
+	})
 	s.mux.HandleFunc("GET /ledger/{kind}", s.ledger)
 	s.handle("POST /logout", (*call).logout)
 	s.handle("GET /{$}", func(c *call) { c.page("dashboard", "Dashboard", c.read().all("order")) })
@@ -94,8 +100,11 @@ func (c *call) month() string {
 func (c *call) invoices() {
 	var found []Record
 	month := c.month()
-	if at := slices.Index(months, month); c.has("month-off-by-one") && at >= 0 {
+	if at := slices.Index(months, month); (c.has("month-off-by-one") || c.has("fiscal-months")) && at >= 0 {
 		month = months[(at+1)%len(months)]
+	}
+	if c.has("filter-forgets-month") {
+		month = ""
 	}
 	for _, r := range c.read().all("invoice") {
 		if strings.Contains(strings.ToLower(r.Fields["customer"]), strings.ToLower(c.form["customer"])) && strings.HasPrefix(r.Fields["month"], month) {
@@ -103,6 +112,10 @@ func (c *call) invoices() {
 		}
 	}
 	byField(found, "no")
+	if c.has("single-hit-opens") && c.form["customer"] != "" && month != "" && len(found) > 0 {
+		http.Redirect(c.w, c.r, c.base+"/invoices/"+found[0].ID, http.StatusSeeOther)
+		return
+	}
 	c.page("invoices", "Invoices", c.rows(found, 10, "customer="+url.QueryEscape(c.form["customer"])+"&month="+url.QueryEscape(c.form["month"])+"&year="+url.QueryEscape(c.form["year"])+"&"))
 }
 
@@ -133,7 +146,14 @@ func (c *call) download() {
 	if !ok {
 		return
 	}
-	data := document(r)
+	if c.has("pdf-redirected") && c.form["file"] == "" {
+		http.Redirect(c.w, c.r, c.base+c.r.URL.Path+"?file="+digest([]byte(r.ID)), http.StatusFound)
+		return
+	}
+	data, name := document(r), "Invoice-"+r.ID+".pdf"
+	if c.has("pdf-renamed") {
+		name = "Rechnung.pdf"
+	}
 	for _, change := range c.on {
 		if change.sends != nil {
 			data = change.sends(r, c.read())
@@ -148,7 +168,7 @@ func (c *call) download() {
 		return
 	}
 	c.w.Header().Set("Content-Type", "application/pdf")
-	c.w.Header().Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", as, "Invoice-"+r.ID+".pdf"))
+	c.w.Header().Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", as, name))
 	_, _ = c.w.Write(data) // an error is that the browser has left
 }
 
@@ -162,9 +182,12 @@ func (c *call) remind() {
 	if c.form["everyone"] != "" {
 		copies = c.read().all("customer")
 	}
+	if to, found := c.read().where("customer", map[string]string{"mail": c.form["to"]}); found {
+		copies = []Record{to}
+	}
 	for _, to := range copies {
 		c.save(write{Record: Record{"mail", c.number("M"), map[string]string{
-			"to": to.Fields["mail"], "subject": "Reminder: invoice " + r.ID, "message": c.form["message"],
+			"to": to.Fields["mail"], "subject": cmp.Or(c.form["level"], "Reminder") + ": invoice " + r.ID, "message": c.form["message"],
 		}}})
 	}
 	c.done("/invoices/"+r.ID, "Reminder sent to "+customer.Fields["mail"])
@@ -254,8 +277,12 @@ func (c *call) upload() {
 // toldOf is the number that the page says for the number of a record.
 func (c *call) toldOf(id string) string {
 	prefix, number, _ := strings.Cut(id, "-")
-	if n, err := strconv.Atoi(number); err == nil && c.has("number-of-before") {
-		return fmt.Sprintf("%s-%d", prefix, n-1)
+	if n, err := strconv.Atoi(number); err == nil && (c.has("number-of-before") || c.has("number-of-next")) {
+		by := 1
+		if c.has("number-of-before") {
+			by = -1
+		}
+		return fmt.Sprintf("%s-%d", prefix, n+by)
 	}
 	return id
 }
@@ -278,6 +305,9 @@ func (c *call) report() {
 		net, tax, total := c.read().sums(c.form["customer"], c.reported())
 		if data = map[string]string{"Net": net, "Tax": tax, "Total": total}; c.has("total-without-tax") {
 			data["Total"] = net
+		}
+		if n, err := strconv.Atoi(total); err == nil && c.has("total-without-last") {
+			data["Total"] = strconv.Itoa(n - 1)
 		}
 	}
 	if c.has("iframe-removed") {
