@@ -112,10 +112,6 @@ func (c *call) invoices() {
 		}
 	}
 	byField(found, "no")
-	if c.has("single-hit-opens") && c.form["customer"] != "" && month != "" && len(found) > 0 {
-		http.Redirect(c.w, c.r, c.base+"/invoices/"+found[0].ID, http.StatusSeeOther)
-		return
-	}
 	c.page("invoices", "Invoices", c.rows(found, 10, "customer="+url.QueryEscape(c.form["customer"])+"&month="+url.QueryEscape(c.form["month"])+"&year="+url.QueryEscape(c.form["year"])+"&"))
 }
 
@@ -150,10 +146,7 @@ func (c *call) download() {
 		http.Redirect(c.w, c.r, c.base+c.r.URL.Path+"?file="+digest([]byte(r.ID)), http.StatusFound)
 		return
 	}
-	data, name := document(r), "Invoice-"+r.ID+".pdf"
-	if c.has("pdf-renamed") {
-		name = "Rechnung.pdf"
-	}
+	data := document(r)
 	for _, change := range c.on {
 		if change.sends != nil {
 			data = change.sends(r, c.read())
@@ -168,7 +161,7 @@ func (c *call) download() {
 		return
 	}
 	c.w.Header().Set("Content-Type", "application/pdf")
-	c.w.Header().Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", as, name))
+	c.w.Header().Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", as, "Invoice-"+r.ID+".pdf"))
 	_, _ = c.w.Write(data) // an error is that the browser has left
 }
 

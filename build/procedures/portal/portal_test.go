@@ -378,7 +378,7 @@ func TestChangesShow(t *testing.T) {
 	}
 	hidden := []string{ // by what comes of requests that write, or of time
 		"other-host", "logged-out-at-submit", "slow-pages", "slow-save", "error-500-once", "error-after-save", "csrf-fails-once", "validation-toast", "saves-late",
-		"lands-elsewhere", "signed-in-already", "four-eyes", "pdf-inline", "pdf-late", "maintenance-at-write", "pdf-renamed", "pdf-redirected", "single-sign-on",
+		"lands-elsewhere", "signed-in-already", "four-eyes", "pdf-inline", "pdf-late", "maintenance-at-write", "pdf-redirected", "single-sign-on",
 	}
 	for _, c := range Changes {
 		if c.Name == "other-host" || c.Name == "session-expired" || c.Name == "rate-limited" {
