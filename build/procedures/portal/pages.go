@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -19,6 +20,11 @@ func (s *Server) routes() {
 	}
 	s.mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(files)))
 	s.mux.HandleFunc("/login", s.login)
+	s.mux.HandleFunc("GET /sso", func(w http.ResponseWriter, r *http.Request) {
+		if host := r.FormValue("host"); strings.HasPrefix(host, "127.0.0.1:") { // back to where the login was
+			http.Redirect(w, r, "http://"+host+"/", http.StatusSeeOther)
+		}
+	})
 	s.mux.HandleFunc("GET /ledger/{kind}", s.ledger)
 	s.handle("POST /logout", (*call).logout)
 	s.handle("GET /{$}", func(c *call) { c.page("dashboard", "Dashboard", c.read().all("order")) })
@@ -94,8 +100,11 @@ func (c *call) month() string {
 func (c *call) invoices() {
 	var found []Record
 	month := c.month()
-	if at := slices.Index(months, month); c.has("month-off-by-one") && at >= 0 {
+	if at := slices.Index(months, month); (c.has("month-off-by-one") || c.has("fiscal-months")) && at >= 0 {
 		month = months[(at+1)%len(months)]
+	}
+	if c.has("filter-forgets-month") {
+		month = ""
 	}
 	for _, r := range c.read().all("invoice") {
 		if strings.Contains(strings.ToLower(r.Fields["customer"]), strings.ToLower(c.form["customer"])) && strings.HasPrefix(r.Fields["month"], month) {
@@ -133,6 +142,10 @@ func (c *call) download() {
 	if !ok {
 		return
 	}
+	if c.has("pdf-redirected") && c.form["file"] == "" {
+		http.Redirect(c.w, c.r, c.base+c.r.URL.Path+"?file="+digest([]byte(r.ID)), http.StatusFound)
+		return
+	}
 	data := document(r)
 	for _, change := range c.on {
 		if change.sends != nil {
@@ -162,9 +175,12 @@ func (c *call) remind() {
 	if c.form["everyone"] != "" {
 		copies = c.read().all("customer")
 	}
+	if to, found := c.read().where("customer", map[string]string{"mail": c.form["to"]}); found {
+		copies = []Record{to}
+	}
 	for _, to := range copies {
 		c.save(write{Record: Record{"mail", c.number("M"), map[string]string{
-			"to": to.Fields["mail"], "subject": "Reminder: invoice " + r.ID, "message": c.form["message"],
+			"to": to.Fields["mail"], "subject": cmp.Or(c.form["level"], "Reminder") + ": invoice " + r.ID, "message": c.form["message"],
 		}}})
 	}
 	c.done("/invoices/"+r.ID, "Reminder sent to "+customer.Fields["mail"])
@@ -254,8 +270,12 @@ func (c *call) upload() {
 // toldOf is the number that the page says for the number of a record.
 func (c *call) toldOf(id string) string {
 	prefix, number, _ := strings.Cut(id, "-")
-	if n, err := strconv.Atoi(number); err == nil && c.has("number-of-before") {
-		return fmt.Sprintf("%s-%d", prefix, n-1)
+	if n, err := strconv.Atoi(number); err == nil && (c.has("number-of-before") || c.has("number-of-next")) {
+		by := 1
+		if c.has("number-of-before") {
+			by = -1
+		}
+		return fmt.Sprintf("%s-%d", prefix, n+by)
 	}
 	return id
 }
@@ -278,6 +298,9 @@ func (c *call) report() {
 		net, tax, total := c.read().sums(c.form["customer"], c.reported())
 		if data = map[string]string{"Net": net, "Tax": tax, "Total": total}; c.has("total-without-tax") {
 			data["Total"] = net
+		}
+		if n, err := strconv.Atoi(total); err == nil && c.has("total-without-last") {
+			data["Total"] = strconv.Itoa(n - 1)
 		}
 	}
 	if c.has("iframe-removed") {

@@ -308,6 +308,37 @@ func TestWhatIsTickedIsDone(t *testing.T) {
 	}
 }
 
+// What the portal does besides its pages for changes of the second round.
+func TestWhatTheSecondRoundDoes(t *testing.T) {
+	sent := func(change string, values url.Values) (status int, page string, added []string) {
+		v := visit(t, Options{Seed: 1, Changes: []string{change}})
+		v.get("/")
+		values.Set("csrf", v.csrf)
+		status, page = v.post("/invoices/RE-2026-0103/remind", values)
+		added, _ = v.s.Difference()
+		return status, page, added
+	}
+	if status, page, added := sent("maintenance-at-write", url.Values{"message": {"x"}}); status != http.StatusOK || !strings.Contains(page, "Nothing was stored") || len(added) > 0 {
+		t.Errorf("maintenance: status %d, stored %q", status, added)
+	}
+	if _, _, added := sent("reminder-to-last", url.Values{"message": {"x"}, "to": {"billing-1008@customer.example"}, "level": {"Final notice"}}); len(added) != 1 || !strings.Contains(added[0], `to="billing-1008@`) || !strings.Contains(added[0], `"Final notice: invoice`) {
+		t.Errorf("the other address and level: stored %q", added)
+	}
+	v := visit(t, Options{Seed: 1, Changes: []string{"single-sign-on"}})
+	if status, page := v.get("/drafts"); status != http.StatusOK || !strings.Contains(page, "<h1>Drafts</h1>") {
+		t.Errorf("after the other host: status %d", status)
+	}
+	for change, rows := range map[string]int{"filter-forgets-month": 6, "fiscal-months": 1} {
+		_, page := visit(t, Options{Seed: 1, Changes: []string{change}}).get("/invoices?customer=Meyer&month=2026-03")
+		if n := strings.Count(page, "open-RE-"); n != rows || change == "fiscal-months" && !strings.Contains(page, "<td>2026-04</td>") {
+			t.Errorf("%s: %d rows", change, n)
+		}
+	}
+	if status, page := visit(t, Options{Seed: 1, Changes: []string{"pdf-redirected"}}).get("/invoices/RE-2026-0103/pdf"); status != http.StatusOK || !strings.HasPrefix(page, "%PDF") {
+		t.Errorf("the file at another address: status %d", status)
+	}
+}
+
 func TestTooManyRequests(t *testing.T) {
 	v := visit(t, Options{Seed: 1, Changes: []string{"rate-limited"}})
 	var got []int
@@ -378,7 +409,7 @@ func TestChangesShow(t *testing.T) {
 	}
 	hidden := []string{ // by what comes of requests that write, or of time
 		"other-host", "logged-out-at-submit", "slow-pages", "slow-save", "error-500-once", "error-after-save", "csrf-fails-once", "validation-toast", "saves-late",
-		"lands-elsewhere", "signed-in-already", "four-eyes", "pdf-inline", "pdf-late",
+		"lands-elsewhere", "signed-in-already", "four-eyes", "pdf-inline", "pdf-late", "maintenance-at-write", "pdf-redirected", "single-sign-on",
 	}
 	for _, c := range Changes {
 		if c.Name == "other-host" || c.Name == "session-expired" || c.Name == "rate-limited" {

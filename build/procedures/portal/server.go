@@ -13,6 +13,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -386,6 +387,8 @@ func (s *Server) admits(c *call) bool {
 		c.fail(http.StatusInternalServerError, "Internal server error")
 	case s.has("validation-toast") && s.firstTime("validation"):
 		c.fail(http.StatusUnprocessableEntity, "Please check your entries.")
+	case s.has("maintenance-at-write"):
+		c.page("error", "Maintenance", "Maintenance until 14:00. Nothing was stored.")
 	default:
 		if s.has("slow-save") {
 			return late(c.r, s.o.Within)
@@ -634,5 +637,10 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	if s.has("lands-elsewhere") {
 		landing = "/drafts"
 	}
-	http.Redirect(w, r, s.base+landing, http.StatusSeeOther)
+	if _, port, _ := net.SplitHostPort(r.Host); s.has("single-sign-on") && port != "" {
+		landing = "http://localhost:" + port + "/sso?host=" + url.QueryEscape(r.Host)
+	} else {
+		landing = s.base + landing
+	}
+	http.Redirect(w, r, landing, http.StatusSeeOther)
 }
