@@ -5678,8 +5678,15 @@ export interface components {
             /** @description What stands beside an element of a page that has no name, or shares it: the text before it, the header of its row or column, the heading of its part of the page. Of what something is dropped on, that heading alone. */
             beside?: string;
             bounds: components["schemas"]["Bounds"];
+            /** @description Of what is pressed in a page: what is filled in, ticked and chosen in the form around it. Absent: there is no form, or it is too large. */
+            form?: components["schemas"]["Filled"][];
             /** @description Why its name is masked. */
             hidden?: string;
+            /**
+             * @description Of an element of a page: the kind of part that it lies in, where that stands apart from the rest of the page.
+             * @enum {string}
+             */
+            inside?: "dialog" | "complementary";
             /** @description Its accessible name; of an element of a page that has none (named: otherwise), what people know it by. */
             name?: string;
             /**
@@ -5692,6 +5699,8 @@ export interface components {
             secret?: boolean;
             /** @description The best first: a test id, aria/NAME[role="ROLE"], placeholder, label, alt, text/, title, CSS id, CSS path. Each a list descending through shadow roots. */
             selectors?: (string[] | null)[];
+            /** @description Of what is pressed in a page: fingerprints of what was typed or chosen before and stands on the page, outside of fields. */
+            shows?: string[];
             /** @description Of focused, checked, selected, expanded, disabled, editable, multiline. */
             states?: string[];
             /** @description Of an element of a page: its HTML tag, in lower case, and of an input its type: input/email. */
@@ -5961,6 +5970,15 @@ export interface components {
             path: string;
             /** @enum {string} */
             what: "added" | "changed" | "deleted" | "moved";
+        };
+        Filled: {
+            /** @description Of a list to choose from: the labels of what is chosen. Absent: anything. */
+            holds?: string;
+            /** @description Its name or, without one, what stands beside it. */
+            name: string;
+            /** @description Of a procedure: it may be left as it is without. */
+            optional?: boolean;
+            role: string;
         };
         Finding: {
             /** @description The operator wrote it, or changed its words. */
@@ -7531,6 +7549,8 @@ export interface components {
             do: "navigate" | "back" | "forward" | "reload" | "click" | "doubleClick" | "tripleClick" | "change" | "selectOption" | "check" | "press" | "hover" | "scroll" | "drag" | "setInputFiles" | "pick" | "switchPage" | "close" | "media";
             /** @description Of setInputFiles: paths on the operator's computer. */
             files?: string[];
+            /** @description What may be filled in, ticked and chosen in the form around the target when it is used: anything else stops the run, and so does a box that is not ticked any more. Absent: it is not looked at. */
+            form?: components["schemas"]["Filled"][];
             /** @description From the page down: which child each frame is, from 0. */
             frame?: number[];
             /** @description The actions it came from, for their pictures. */
@@ -7596,6 +7616,13 @@ export interface components {
             beside?: string;
             /** @description Other cells that its row has, each as a whole. */
             cells?: string[];
+            /** @description Headings of the columns of beside and cells, in their order; empty for any. They count where the table has such a column. */
+            columns?: string[];
+            /**
+             * @description The kind of part of the page that it lies in. Absent: any.
+             * @enum {string}
+             */
+            inside?: "dialog" | "complementary";
             name?: string;
             /**
              * @description The name is no accessible name: it is its text, placeholder, icon, human-made id or the like.
