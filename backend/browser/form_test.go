@@ -21,7 +21,7 @@ const aForm = `<main><table><tr><th>Customer<th>Belongs to<th><tr><td>Acme<td>Be
 func TestWhatStandsInAForm(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aForm}, nil)
 	top := p.top(p.tab)
-	for _, typed := range [][2]string{{"Name", "Acme"}, {"Search", "24.24"}, {"Name", "Zorro & Sons"}, {"Search", "124.24"}} { // a field is told of when it is left
+	for _, typed := range [][2]string{{"Name", "Acme"}, {"Search", "24.24"}, {"Name", "Zorro & Sons"}, {"Search", "124.24"}} { // the script tells of a field when it is left
 		p.does(human.ProcedureStep{Do: "change", Target: &human.ProcedureTarget{Role: "textbox", Name: typed[0]}, Text: typed[1]})
 	}
 	p.does(human.ProcedureStep{Do: "selectOption", Target: &human.ProcedureTarget{Role: "combobox", Name: "Way"}, Options: []string{"Post"}})

@@ -131,23 +131,30 @@
   /**
    * Finds the one element that agrees: {e, by, drifted}, else {many} or {near}, what was there instead. A path or a text finds another
    * element once the page has changed, so an element that it finds has to be alone in agreeing; one with an id or an attribute of its own
-   * only among those that have it, too.
+   * only among those that have it, too. Where two of those find another element of its role, they and its name contradict each other: then none is.
    */
   function locate(target, reached) {
     seen = new WeakMap();
     let near = null;
     let all = null;
+    const finds = (list) => resolve(list, target).filter(reached);
+    const owns = (list) => ['id', 'test id', 'attribute'].includes(kindOf(list));
+    const contrary = () => {
+      const others = (target.selectors || []).filter(owns).map(finds).flatMap((found) => (found.length === 1 && !agrees(found[0], target) && known(found[0]).role === target.role ? found : []));
+      return others.find((e, i) => others.indexOf(e) < i);
+    };
     const alike = () => (all ??= innermost(candidates(target).filter((e) => agrees(e, target) && reached(e))));
     for (const [i, list] of (target.selectors || []).entries()) {
       const by = kindOf(list);
-      const found = resolve(list, target).filter(reached);
+      const found = finds(list);
       const good = found.filter((e) => agrees(e, target));
       if (!good.length && found.length) near ??= found[0];
       if (good.length !== 1) continue;
       const e = good[0];
-      const own = by === 'id' || by === 'test id' || by === 'attribute';
-      if (own || (alike().length === 1 && (alike()[0] === e || contains(e, alike()[0])))) return { e, by, drifted: i > 0 };
+      if (near && contrary()) break;
+      if (owns(list) || (alike().length === 1 && (alike()[0] === e || contains(e, alike()[0])))) return { e, by, drifted: i > 0 };
     }
+    if (near && contrary()) return { near: words(contrary(), true) };
     if (alike().length === 1) return { e: alike()[0], by: 'role and name', drifted: (target.selectors || []).length > 0 };
     if (alike().length > 1) return { many: alike().length };
     if (!near && target.name && target.beside) near = candidates(target).find((e) => agrees(e, { ...target, beside: '', cells: [] }) && reached(e));

@@ -305,3 +305,15 @@ func TestTheFormOfAStep(t *testing.T) {
 		t.Errorf("an empty form is written as %s, %v", file, err)
 	}
 }
+
+// What is the same in a part of a word or number is so by chance.
+func TestWhatTextsHaveInCommon(t *testing.T) {
+	for _, tt := range []struct{ want, a, b string }{
+		{"Invoice-RE-2026-*.pdf", "Invoice-RE-2026-0512.pdf", "Invoice-RE-2026-0517.pdf"}, {"Report *.csv", "Report Acme.csv", "Report Acorn.csv"}, {"*1.pdf", "a1.pdf", "b1.pdf"},
+		{"*", "", "x"}, {"*", "abc", "abd"}, {"發票 *。pdf", "發票 12。pdf", "發票 13。pdf"}, {"a-* a", "a-a a", "a-b a"}, {"x *", "x ", "x y"}, {"same*", "same", "same"},
+	} {
+		if got := common([]string{tt.a, tt.b}); got != tt.want {
+			t.Errorf("%q and %q: %q, want %q", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

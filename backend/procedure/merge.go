@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"deskbell/backend/human"
@@ -760,31 +761,39 @@ func (m *merger) window(who []int, all []*human.ProcedureWindow) *human.Procedur
 	return &w
 }
 
-// common is a pattern of texts: how they begin and end, with * for what is between.
+// common is a pattern of texts: the whole words that they begin and end with, with * for what is between. What is the same in a part of a
+// word or number is so by chance.
 func common(held []string) string {
-	from, to := len(held[0]), len(held[0])
-	for _, s := range held {
-		n := 0
-		for n < min(from, len(s)) && s[n] == held[0][n] {
-			n++
+	inWord := func(before, after string) bool {
+		a, _ := utf8.DecodeLastRuneInString(before)
+		b, _ := utf8.DecodeRuneInString(after)
+		return unicode.IsLetter(a) && unicode.IsLetter(b) || unicode.IsDigit(a) && unicode.IsDigit(b)
+	}
+	cuts := func(at int, whole func(s string, at int) (string, string)) bool {
+		return slices.ContainsFunc(held, func(s string) bool { before, after := whole(s, at); return inWord(before, after) })
+	}
+	front := func(s string, n int) (string, string) { return s[:n], s[n:] }
+	back := func(s string, n int) (string, string) { return s[:len(s)-n], s[len(s)-n:] }
+	from := 0
+	for n := range held[0] + " " {
+		if slices.ContainsFunc(held, func(s string) bool { return !strings.HasPrefix(s, held[0][:n]) }) {
+			break
 		}
-		from = n
-	}
-	for from > 0 && from < len(held[0]) && !utf8.RuneStart(held[0][from]) {
-		from--
-	}
-	for _, s := range held {
-		n := 0
-		for n < min(to, len(s)-from) && s[len(s)-1-n] == held[0][len(held[0])-1-n] {
-			n++
+		if !cuts(n, front) {
+			from = n
 		}
-		to = n
 	}
-	end := held[0][len(held[0])-to:]
-	for end != "" && !utf8.RuneStart(end[0]) {
-		end = end[1:]
+	to := 0
+	for n := range len(held[0]) - from + 1 {
+		end := held[0][len(held[0])-n:]
+		if slices.ContainsFunc(held, func(s string) bool { return len(s)-n < from || !strings.HasSuffix(s, end) }) {
+			break
+		}
+		if (end == "" || utf8.RuneStart(end[0])) && !cuts(n, back) {
+			to = n
+		}
 	}
-	return held[0][:from] + "*" + end
+	return held[0][:from] + "*" + held[0][len(held[0])-to:]
 }
 
 // page is the name of a tab of a recording without those that opened in what was left out.

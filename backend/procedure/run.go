@@ -404,6 +404,18 @@ func (one *run) steps(ctx context.Context) error {
 		}
 	}
 	one.hands.Resume()
+	for {
+		if err := one.all(ctx); err != nil {
+			return err
+		}
+		if changed, err := one.reread(ctx); err != nil || !changed {
+			return err
+		}
+	}
+}
+
+// all does the steps that are left.
+func (one *run) all(ctx context.Context) error {
 	for at := one.r.At(); at < len(one.p.Steps); at = one.r.At() {
 		if op, err := one.s.d.Queue.Get(ctx, one.by, one.r.Operation); err == nil && op.State.Terminal() {
 			return errGone
@@ -435,6 +447,35 @@ func (one *run) steps(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// reread reads once more what was picked from the page that the run ends on, and stops at what is another now: it may not have been there yet.
+func (one *run) reread(ctx context.Context) (changed bool, err error) {
+	for i := len(one.p.Steps) - 1; i >= 0 && !turns(one.p.Steps[i]); i-- {
+		s, was := one.p.Steps[i], ""
+		if s.Do == "pick" && one.r.Steps[i].State == human.StepDone {
+			was = one.r.Outputs[s.Output]
+		}
+		if was == "" {
+			continue
+		}
+		did, err := one.hands.Do(ctx, s, nil, glimpse)
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if err != nil || did.Text == was { // what is gone was there
+			continue
+		}
+		if err := one.change(ctx, func(r *human.RunOfProcedure) { r.Steps[i].State = human.StepLater }); err != nil {
+			return false, err
+		}
+		stop := human.RunStop{Step: s.ID, Expected: human.Sayf("%s stays %q", s.Output, human.OneLine(was, 80)), Found: human.Sayf("It is now %q", human.OneLine(did.Text, 80))}
+		if err := one.halt(ctx, stop); err != nil {
+			return false, err
+		}
+		changed = true
+	}
+	return changed, nil
 }
 
 // altered is where a run must not send what is not as it was typed. Before a step that writes, that is what was filled in right before it: a

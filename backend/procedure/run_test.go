@@ -128,7 +128,9 @@ type hands struct{ d *desk }
 func (h hands) Do(ctx context.Context, s human.ProcedureStep, secret *record.Secret, _ time.Duration) (record.Did, error) {
 	h.d.mu.Lock()
 	act := h.d.act
-	h.d.done = append(h.d.done, s.ID)
+	if s.Do != "pick" || !slices.Contains(h.d.done, s.ID) { // else it is read again
+		h.d.done = append(h.d.done, s.ID)
+	}
 	if secret != nil {
 		h.d.typed = append(h.d.typed, *secret)
 	}
@@ -273,7 +275,11 @@ func TestAGoodRun(t *testing.T) {
 	d.act = func(s human.ProcedureStep) (record.Did, error) {
 		// What is being done is on the disk before it is done.
 		all, err := d.store.Procedures().Open(context.Background())
-		if err != nil || len(all) != 1 || all[0].Steps[all[0].At()].State != human.StepDoing || all[0].Steps[all[0].At()].Step != s.ID {
+		if err != nil || len(all) != 1 {
+			t.Fatalf("the disk says %+v, %v", all, err)
+		}
+		at := slices.IndexFunc(all[0].Steps, func(x human.RunStep) bool { return x.Step == s.ID })
+		if read := all[0].At() == len(all[0].Steps); !read && (all[0].At() != at || all[0].Steps[at].State != human.StepDoing) {
 			t.Errorf("step %s is done, and the disk says %+v, %v", s.ID, all, err)
 		}
 		switch s.ID {
@@ -745,5 +751,30 @@ func TestAnEffectThatIsUndone(t *testing.T) {
 	r := d.until(id, human.Halted)
 	if r.Stop.Step != "" || r.Effects[0].State != "missing" {
 		t.Errorf("it stopped at %+v, %+v", r.Stop, r.Effects)
+	}
+}
+
+// What was picked while a page still showed something else is read again where the run ends on that page.
+func TestAnOutputThatIsAnotherLater(t *testing.T) {
+	d := newDesk(t)
+	d.effect = d.grows()
+	shown := []string{"0.00", "268.80", "268.80"}
+	d.act = func(s human.ProcedureStep) (did record.Did, _ error) {
+		if s.Do == "pick" {
+			d.set(func() { did.Text, shown = shown[0], append(shown[1:], shown[len(shown)-1]) })
+		}
+		return did, nil
+	}
+	id := d.asked()
+	_, err := d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	r := d.until(id, human.Halted)
+	if r.Stop.Step != "s5" || r.Stop.Unsure || !strings.Contains(r.Stop.Found.Text, "268.80") {
+		t.Errorf("it stopped at %+v", r.Stop)
+	}
+	_, err = d.service.Order(t.Context(), ann, id, procedure.RunOrder{Do: "continue"})
+	must(t, err)
+	if r := d.until(id, human.Succeeded); r.Outputs["number"] != "268.80" {
+		t.Errorf("the output is %q", r.Outputs["number"])
 	}
 }
