@@ -390,7 +390,7 @@ func (a *App) WindowToken() string { return a.api.WindowToken() }
 // Window is what the window, its tray and its notifications do for the operator.
 func (a *App) Window() window.Operator {
 	return window.Operator{
-		Queue: a.queue, Recorder: a.recorder, By: a.operator(),
+		Queue: a.queue, Recorder: a.recorder, Runs: a.procedures, By: a.operator(),
 		Options: func() human.RecordingOptions { return a.now().Record(human.RecordingOptions{}) },
 	}
 }

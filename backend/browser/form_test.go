@@ -10,11 +10,12 @@ import (
 
 const aForm = `<main><table><tr><th>Customer<th>Belongs to<th><tr><td>Acme<td>Bert<td><button id=acme>Edit</button><tr><td>Carl<td>Acme<td><button id=carl>Edit</button></table>
 <p id=said>Order for Acme: 124.24 €</p><p hidden>Zorro &amp; Sons</p>
-<form id=f onsubmit="event.preventDefault(); said.title += 'n'"><label>Name <input id=name></label>
+<form id=f onsubmit="event.preventDefault(); said.title += 'n'"><label>Name <input id=name onkeyup="this.title = this.value"></label>
 <label>Search <input id=search></label><label>Password <input id=pw type=password></label>
 <label>Way <select id=way><option value="">Choose…</option><option>Post</option><option>Mail</option></select></label>
 <label><input id=express type=checkbox> Express</label><label><input id=copy type=checkbox checked> Send a copy</label><label hidden><input type=checkbox checked> Not seen</label>
 <button id=send>Send</button></form>
+<details><summary>More</summary><label><input id=note type=checkbox> Note</label></details><table><tr><td>Doris<td><input id=no form=f aria-label=No.><td><x-button></x-button></table>
 <dialog id=d><form><textarea aria-label=Message></textarea></form></dialog><aside><textarea aria-label=Message></textarea></aside></main>`
 
 // What stands in the form around what is pressed is recorded, with no text of a field, and of what the page says only that it says what was typed before.
@@ -25,6 +26,7 @@ func TestWhatStandsInAForm(t *testing.T) {
 		p.does(human.ProcedureStep{Do: "change", Target: &human.ProcedureTarget{Role: "textbox", Name: typed[0]}, Text: typed[1]})
 	}
 	p.does(human.ProcedureStep{Do: "selectOption", Target: &human.ProcedureTarget{Role: "combobox", Name: "Way"}, Options: []string{"Post"}})
+	p.is("document.querySelector('#name').title", "Zorro & Sons")
 	p.click(p.tab, top, "#send")
 	e := p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Send" })
 	want := []human.Filled{{Role: "textbox", Name: "Name"}, {Role: "textbox", Name: "Search"}, {Role: "combobox", Name: "Way", Holds: "Post"}, {Role: "checkbox", Name: "Send a copy"}}
@@ -55,6 +57,8 @@ func TestAFormThatIsNotAsItWasTaught(t *testing.T) {
 		{"copy", "checked = false", "checked = true", "not ticked"},
 		{"way", "value = 'Mail'", "value = 'Post'", `combobox "Way": "Mail"`},
 		{"search", "value = 'x'", "value = ''", `textbox "Search"`},
+		{"note", "checked = true", "checked = false", `checkbox "Note"`},
+		{"no", "value = '7'", "value = ''", `textbox "No."`},
 		{"pw", "value = 'hunter2'", "value = ''", `"Password"`},
 	} {
 		is(tt.field, tt.is)
@@ -89,6 +93,8 @@ func TestThePartAndTheColumn(t *testing.T) {
 	p.holds(human.ProcedureCheckpoint{Is: "element", Target: &edit})
 	edit.Columns = []string{"Company"} // which the table does not have any more
 	p.lacks(human.ProcedureCheckpoint{Is: "element", Target: &edit}, 0, "2 that are alike")
+	p.js(p.tab, p.top(p.tab), "document.querySelector('x-button').attachShadow({mode: 'open'}).innerHTML = '<button>Edit</button>'", nil)
+	p.holds(human.ProcedureCheckpoint{Is: "element", Target: &human.ProcedureTarget{Role: "button", Name: "Edit", Beside: "Doris"}})
 	p.lacks(human.ProcedureCheckpoint{Is: "text", Text: "24.24"}, 0, "not say")
 	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "124.24"})
 }

@@ -103,7 +103,7 @@
     fields.pausing(e);
     hover.pressed();
     media.touched(event);
-    const { text, ...around } = elements.isActing(e) && !fields.kind(e) ? form.around(e) : {};
+    const { text, ...around } = elements.isActing(e) && !fields.kind(e) ? form.describe(e) : {};
     press = { e, way0: way[0], element: { ...describe(e), ...around }, event, x: event.clientX, y: event.clientY, held: true };
     tell(event.timeStamp, { type: 'page_press', button: buttons[event.button], ...spot(event), element: press.element, text });
     sight.look(e);
@@ -306,7 +306,7 @@
     messages.acted();
     const told = () => tell(event.timeStamp, { type: 'page_key', key: name, modifiers: modifiers(event), repeat: event.repeat || undefined, element: { ...element, ...around }, text });
     const element = keyed(e, event.timeStamp);
-    const { text, ...around } = !command && (name === 'Enter' || (name === ' ' && elements.isActing(e))) ? form.around(e) : {};
+    const { text, ...around } = !command && (name === 'Enter' || (name === ' ' && elements.isActing(e))) ? form.describe(e) : {};
     if (name === 'Enter' && several && !command) {
       const held = fields.hold(e);
       const parts = fields.parts(e);

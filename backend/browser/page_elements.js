@@ -661,11 +661,14 @@
 
   /** The texts of the other cells of the row that an element is in, with the headings of their columns, or the innermost texts of the item of a list: what it is chosen by may be any of them. */
   function cells(e) {
-    const row = parent(e) && closest.call(parent(e), 'tr,[role=row],li,[role=listitem]');
+    const rowOf = (at) => parent(at) && closest.call(parent(at), 'tr,[role=row],li,[role=listitem]');
+    let own = e;
+    while (!rowOf(own) && rootOf.call(own) instanceof ShadowRoot) own = rootOf.call(own).host;
+    const row = rowOf(own);
     if (!row) return [];
     const tabled = matches.call(row, 'tr,[role=row]');
     const parts = tabled ? children(row, 20) : [...find(row, '*')].slice(0, 60).filter((c) => !children(c, 1).length);
-    return parts.filter((c) => !contains.call(c, e)).map((c) => ({ text: secrets.mask(brief(c, short)), head: () => (tabled ? secrets.mask(column(c)) : '') })).filter((c) => c.text);
+    return parts.filter((c) => !contains.call(c, own)).map((c) => ({ text: secrets.mask(brief(c, short)), head: () => (tabled ? secrets.mask(column(c)) : '') })).filter((c) => c.text);
   }
 
   const parted = { dialog: 'dialog', alertdialog: 'dialog', complementary: 'complementary' };

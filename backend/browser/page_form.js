@@ -3,8 +3,8 @@
 (function forms(secrets, names, elements, fields) {
   'use strict';
 
-  const { above, getter, labelsOf } = names;
-  const { attr, tagOf, find, flat, parent, identify, body, sameWords } = elements;
+  const { above, getter, labelsOf, typeOf } = names;
+  const { attr, tagOf, find, flat, parent, contains, identify, body, sameWords } = elements;
   const visible = Element.prototype.checkVisibility;
   const closest = Element.prototype.closest;
   const valueOf = getter(HTMLInputElement, 'value');
@@ -39,17 +39,30 @@
     return /\S/.test(c.textContent) ? {} : null;
   }
 
-  const seen = (c) => visible.call(c, { visibilityProperty: true }) || (c instanceof HTMLInputElement && [...labelsOf(c)].some((l) => visible.call(l, { visibilityProperty: true })));
+  const seen = (c) => closest.call(c, 'details:not([open])') || visible.call(c, { visibilityProperty: true }) || (c instanceof HTMLInputElement && [...labelsOf(c)].some((l) => visible.call(l, { visibilityProperty: true })));
   const known = (c) => {
     const is = identify(c);
     return { role: is.role, name: is.name || secrets.mask(is.near()) };
   };
 
-  /** The controls of the form around an element that can be seen and used; null where there is no form, or it is too large. */
+  /** What lies around all controls of a form, such as a row of a table: one that is no part of the form may be sent with it. */
+  function around(form, own) {
+    for (let at = form; at && at !== body(); at = above(at)) if (own.every((c) => contains(at, c))) return at;
+    return form;
+  }
+
+  /**
+   * The controls of the form around an element that can be seen and used, or lie in a part that is closed, and what is ticked in the table
+   * around it; null where there is no form, or it is too large.
+   */
   function controlsOf(e) {
     const form = formOf(e);
-    const all = form ? [...(form instanceof HTMLFormElement ? new Set([...form.elements, ...find(form, controls)]) : find(form, controls))] : [];
-    return form && all.length <= most ? all.filter((c) => c !== e && !c.disabled && !/^(?:fieldset|output|object|button)$/.test(tagOf.call(c)) && seen(c)) : null;
+    const table = closest.call(e, 'table,[role=grid],[role=treegrid]');
+    if (!form && !table) return null;
+    const own = form instanceof HTMLFormElement ? [...form.elements] : [];
+    const ticked = table ? find(table, 'input:checked,[aria-checked=true]') : [];
+    const all = [...new Set([...own, ...(form ? find(around(form, own), controls) : []), ...ticked])].filter((c) => !(c instanceof HTMLInputElement) || typeOf.call(c) !== 'hidden');
+    return all.length <= most ? all.filter((c) => c !== e && !c.disabled && !/^(?:fieldset|output|object|button)$/.test(tagOf.call(c)) && seen(c)) : null;
   }
 
   /** What is filled in, ticked and chosen in the form around an element, as human.Filled; undefined where there is no form, or it is too large. */
@@ -90,5 +103,5 @@
     return secrets.mask(flat(out)).slice(0, long);
   }
 
-  return { around: (e) => ({ form: filled(e), text: says(e) || undefined }), unlike };
+  return { describe: (e) => ({ form: filled(e), text: says(e) || undefined }), unlike };
 })

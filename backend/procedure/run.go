@@ -211,7 +211,9 @@ func (one *run) open(ctx context.Context, op human.Operation) error {
 	if err != nil {
 		return err
 	}
+	one.mu.Lock()
 	one.r.Recording = rec.ID
+	one.mu.Unlock()
 	one.hands, err = d.Recorder.Hands(ctx, one.by, rec.ID)
 	if err == nil && one.r.Unattended != nil && !one.broke() {
 		err = one.s.still(ctx, one.r)
@@ -268,6 +270,19 @@ func (s *Service) State(ctx context.Context, by human.Actor, id human.OperationI
 		return one.state(), nil
 	}
 	return s.d.Store.Run(ctx, id)
+}
+
+// Recorded is the run that a recording is of, while it is under way.
+func (s *Service) Recorded(id human.RecordingID) (human.RunOfProcedure, bool) {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.runs))
+	s.mu.Unlock()
+	for _, one := range all {
+		if r := one.state(); r.Recording == id {
+			return r, true
+		}
+	}
+	return human.RunOfProcedure{}, false
 }
 
 func (s *Service) find(id human.OperationID) *run {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deskbell/backend/human"
+	"deskbell/backend/procedure"
 	"deskbell/backend/queue"
 	"deskbell/backend/record"
 )
@@ -12,7 +13,8 @@ import (
 // meant for that person.
 type Operator struct {
 	Queue    *queue.Queue
-	Recorder *record.Recorder // nil: recording is switched off
+	Recorder *record.Recorder   // nil: recording is switched off
+	Runs     *procedure.Service // of which each is recorded
 	By       human.Actor
 	Options  func() human.RecordingOptions // of a recording that a key begins
 }
@@ -48,13 +50,22 @@ func (o Operator) Watch(ctx context.Context, changed func(pending int)) {
 func (o Operator) Waiting() []human.Operation { return o.Queue.Waiting(trayRequests) }
 
 // ToggleRecording pauses the recording that runs, resumes one that is paused, or begins one for the operation that the
-// operator has claimed: the one of kind desktop that changed last, else any that did.
+// operator has claimed: the one of kind desktop that changed last, else any that did. Where a procedure is run, it pauses or continues
+// that run, whose recording runs on.
 func (o Operator) ToggleRecording(ctx context.Context) error {
 	if o.Recorder == nil {
 		return errNoRecorder
 	}
 	current, runs := o.Recorder.Current()
 	var err error
+	if r, ok := o.run(current.ID, runs); ok {
+		do := "continue"
+		if r.State == human.Performing {
+			do = "pause"
+		}
+		_, err = o.Runs.Order(ctx, o.By, r.Operation, procedure.RunOrder{Do: do})
+		return err
+	}
 	switch {
 	case runs && current.State == human.RecordingPaused:
 		_, err = o.Recorder.Resume(ctx, o.By, current.ID)
@@ -94,9 +105,21 @@ func (o Operator) claimed(ctx context.Context) (found human.OperationID, err err
 	return found, nil
 }
 
-// StopRecording stops the recording that runs; without one it does nothing.
+// run is the run of a procedure that the recording is of, where one runs.
+func (o Operator) run(id human.RecordingID, runs bool) (human.RunOfProcedure, bool) {
+	if !runs || o.Runs == nil {
+		return human.RunOfProcedure{}, false
+	}
+	return o.Runs.Recorded(id)
+}
+
+// StopRecording stops the recording that runs, and ends the run of a procedure that it is of; without one it does nothing.
 func (o Operator) StopRecording(ctx context.Context) error {
 	return o.current(func(id human.RecordingID) error {
+		if r, ok := o.run(id, true); ok {
+			_, err := o.Runs.Order(ctx, o.By, r.Operation, procedure.RunOrder{Do: "end"})
+			return err
+		}
 		_, err := o.Recorder.Stop(ctx, o.By, id)
 		return err
 	})

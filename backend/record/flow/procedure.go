@@ -159,7 +159,7 @@ func (c *compiler) move(m *move, later []*move) {
 func (c *compiler) does(m *move, later []*move) {
 	switch m.Type {
 	case human.Click, human.DoubleClick, human.TripleClick:
-		if up := m.effect(human.Upload); up != nil && up.cause == m || focuses(m, later) {
+		if up := m.effect(human.Upload); up != nil && up.cause == m || m.Type == human.Click && focuses(m, later) {
 			return
 		}
 		s := c.step(m, map[human.ActionType]string{human.Click: "click", human.DoubleClick: "doubleClick", human.TripleClick: "tripleClick"}[m.Type])
@@ -181,7 +181,9 @@ func (c *compiler) does(m *move, later []*move) {
 			c.types(m)
 		}
 	case human.Shortcut:
-		c.presses(m)
+		if !focuses(m, later) {
+			c.presses(m)
+		}
 	case human.Choose:
 		if !m.isTag("select") {
 			c.types(m)
@@ -220,15 +222,23 @@ func (c *compiler) does(m *move, later []*move) {
 	}
 }
 
-// focuses says whether a click only put the caret into the field that is typed into next.
+// focuses says whether a click only put the caret into the field that is typed into next, or a key only selected what stands in it: what is
+// typed takes the place of all that.
 func focuses(m *move, later []*move) bool {
-	if len(m.effects) > 0 || m.Type != human.Click || m.Element == nil || len(later) == 0 {
+	if len(m.effects) > 0 || m.Type != human.Click && !selectsAll(m) || m.Element == nil || len(later) == 0 {
 		return false
 	}
 	next := later[0]
+	if selectsAll(next) && len(later) > 1 && len(next.effects) == 0 {
+		next = later[1]
+	}
 	types := slices.Contains([]human.ActionType{human.Typing, human.Paste, human.Choose}, next.Type)
 	return types && next.tab == m.tab && next.Element != nil && slices.Equal(next.frame(), m.frame()) &&
 		next.Element.Role == m.Element.Role && next.Element.Name == m.Element.Name && fmt.Sprint(next.Element.Selectors) == fmt.Sprint(m.Element.Selectors)
+}
+
+func selectsAll(m *move) bool {
+	return m.Type == human.Shortcut && strings.EqualFold(m.Key, "a") && len(m.Modifiers) == 1 && (m.Modifiers[0] == "ctrl" || m.Modifiers[0] == "meta")
 }
 
 func (c *compiler) types(m *move) {
@@ -414,6 +424,7 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 	s.Writes = len(m.Answers) > 0
 	arrived := map[*tab]*move{}
 	for _, e := range m.effects {
+		s.Writes = s.Writes || len(e.Answers) > 0 // such as a dialog that asks first
 		switch e.Type {
 		case human.DialogEnded:
 			if d := e.Dialog; d != nil {
@@ -463,7 +474,9 @@ func (c *compiler) shows(m *move, s human.ProcedureStep) {
 	if m.Element == nil || len(m.Element.Shows) == 0 {
 		return
 	}
-	leads := func(s human.ProcedureStep) bool { return s.Do == "click" || s.Do == "press" || s.Do == "change" && s.Key != "" }
+	leads := func(s human.ProcedureStep) bool {
+		return s.Do == "click" || s.Do == "press" || s.Do == "change" && s.Key != ""
+	}
 	at := len(c.p.Steps) - 1
 	for ; at >= 0 && !leads(c.p.Steps[at]); at-- {
 		if c.p.Steps[at].Do == "navigate" {

@@ -207,3 +207,26 @@ func TestWhatAPageHasToShow(t *testing.T) {
 		t.Errorf("the form is %+v", f)
 	}
 }
+
+// A step that only puts the caret into a field, or selects what stands in it, is none; what a dialog asks before it is sent is a step that writes.
+func TestStepsThatAreNone(t *testing.T) {
+	page := &human.WebPage{Target: "t1", URL: "https://portal.example/list"}
+	field := &human.Element{Role: "textbox", Name: "Street"}
+	p := flow.Procedure(flow.Input{Actions: []human.Action{
+		{ID: "a1", Type: human.Click, Button: 1, Page: page, Element: field},
+		{ID: "a2", Type: human.Shortcut, Key: "a", Modifiers: []string{"ctrl"}, Page: page, Element: field},
+		{ID: "a3", Type: human.Typing, Page: page, Value: "Hill 1", Text: "Hill 1", Element: field},
+		{ID: "a4", Type: human.Shortcut, Key: "a", Modifiers: []string{"ctrl"}, Page: page, Element: &human.Element{Role: "document", Name: "All"}},
+		{ID: "a5", Type: human.Click, Button: 1, Page: page, Element: &human.Element{Role: "button", Name: "Save"}},
+		{ID: "a6", Type: human.DialogEnded, Page: page, CausedBy: "a5", Dialog: &human.Dialog{Kind: "confirm", Message: "Save?", Accepted: true}, Answers: []human.WebAnswer{{Method: "POST", URL: "https://portal.example/api", Status: 200}}},
+	}}, "rec_1")
+	did := ""
+	for _, s := range p.Steps {
+		if did += " " + s.Do; s.Writes {
+			did += " writes"
+		}
+	}
+	if did != " navigate change press click writes" {
+		t.Errorf("the steps are%s", did)
+	}
+}
