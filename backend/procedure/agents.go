@@ -13,6 +13,7 @@ import (
 const (
 	everyone  = "*"
 	callersOf = 30 * 24 * time.Hour
+	named     = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-*" // what agents' names have, and the star
 )
 
 // AgentsAllowed says which agents can call a procedure. It is not in the procedure's file, which others can have.
@@ -40,7 +41,7 @@ func (s *Service) SetAgents(ctx context.Context, by human.Actor, called string, 
 	}
 	names := []string{}
 	for _, name := range a.Agents {
-		if name == "" || name != strings.TrimSpace(name) || len(name) > 200 || strings.HasPrefix(name, human.PersonID("")) {
+		if name == "" || len(name) > 64 || strings.Trim(name, named) != "" {
 			return ProcedureAgents{}, human.BadField("agents", "%q is no agent's name; write names, in which * stands for any letters", human.OneLine(name, 60))
 		}
 		if !slices.Contains(names, name) {
