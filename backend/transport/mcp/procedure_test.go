@@ -3,10 +3,12 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -211,4 +213,47 @@ func TestOverHTTPEveryAgentHasItsProcedures(t *testing.T) {
 	if err != nil || !r.IsError || !strings.Contains(r.Content[0].(*mcp.TextContent).Text, "no procedure") {
 		t.Errorf("one that is not there: %+v, %v", r, err)
 	}
+}
+
+// later are procedures of which one is there from a time on.
+type later struct{ from time.Time }
+
+func (l later) Tools(context.Context, human.Actor) ([]procedure.Tool, error) {
+	if time.Now().Before(l.from) {
+		return nil, nil
+	}
+	return []procedure.Tool{{Name: "export_invoice"}}, nil
+}
+
+func (later) Ask(context.Context, human.Actor, string, procedure.Call) (procedure.Asked, error) {
+	return procedure.Asked{}, human.Errorf(human.Denied, "not now")
+}
+
+// TestWhoListensHearsOfOtherProcedures: a client whose connection stays open, without asking, within 15 seconds.
+func TestWhoListensHearsOfOtherProcedures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, toServer := io.Pipe()
+		fromServer, out := io.Pipe()
+		ended := make(chan error, 1)
+		began := time.Now()
+		go func() {
+			ended <- mcpserver.ServeStdio(t.Context(), nil, in, out, mcpserver.Options{Procedures: later{began.Add(time.Minute)}})
+		}()
+		changed := make(chan time.Time, 1)
+		c, err := mcp.NewClient(&mcp.Implementation{Name: "listens", Version: "1"}, &mcp.ClientOptions{
+			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- time.Now() },
+		}).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, &mcp.ClientSessionOptions{ProtocolVersion: legacy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := (<-changed).Sub(began); at < time.Minute || at > 76*time.Second {
+			t.Errorf("it hears after %s", at)
+		}
+		_ = toServer.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		_ = out.Close()
+		_ = c.Close()
+	})
 }
