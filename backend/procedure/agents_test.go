@@ -120,6 +120,7 @@ func TestWhoChangesTheAgents(t *testing.T) {
 // TestNotOfferedForOthers: a request of an agent that cannot call a procedure is done by hand.
 func TestNotOfferedForOthers(t *testing.T) {
 	d := newDesk(t)
+	d.effect = d.grows()
 	id := d.requested(`"order number"`)
 	o := d.taken(id)
 	d.allow("place_order", "other")
