@@ -26,8 +26,12 @@ type Asked struct {
 }
 
 // Ask asks for a run: it waits in the queue until an operator starts it, or begins at once where an operator let it run unattended. Values
-// that do not fit their parameters are an Invalid error with the field; NotFound where there is no such procedure.
+// that do not fit their parameters are an Invalid error with the field; NotFound where there is no such procedure; Denied where it is not
+// for this agent, which learns no more of it.
 func (s *Service) Ask(ctx context.Context, by human.Actor, called string, c Call) (Asked, error) {
+	if err := s.mayCall(ctx, caller(by), called); err != nil {
+		return Asked{}, err
+	}
 	v, err := s.version(ctx, called, c.Version)
 	if err != nil {
 		return Asked{}, err
@@ -77,8 +81,12 @@ type Tool struct {
 	Outputs     []human.ProcedureOutput    `json:"outputs"`
 }
 
-// Tools are the procedures that agents can ask for, by name.
-func (s *Service) Tools(ctx context.Context) ([]Tool, error) {
+// Tools are the procedures that an agent can ask for, by name; for an operator, all.
+func (s *Service) Tools(ctx context.Context, by human.Actor) ([]Tool, error) {
+	can, err := s.callable(ctx, caller(by))
+	if err != nil {
+		return nil, err
+	}
 	all, err := s.newest(ctx)
 	if err != nil {
 		return nil, err
@@ -86,6 +94,9 @@ func (s *Service) Tools(ctx context.Context) ([]Tool, error) {
 	tools := []Tool{}
 	for _, v := range all {
 		p := v.Content
+		if !can(p.Name) {
+			continue
+		}
 		tools = append(tools, Tool{p.Name, p.Title, p.Description, p.Does, orEmpty(p.Parameters), orEmpty(p.Outputs)})
 	}
 	slices.SortFunc(tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })

@@ -46,6 +46,11 @@ type Store interface {
 	Dismiss(ctx context.Context, key string) error
 	// PutRun stores a run as it is now. It blocks until that is on the disk.
 	PutRun(ctx context.Context, r human.RunOfProcedure) error
+	// Agents are the names and patterns of those that can call procedures, by procedure; all can call what is not among them. Remove deletes
+	// them, too.
+	Agents(ctx context.Context) (map[string][]string, error)
+	// PutAgents stores those of a procedure. It blocks until that is on the disk.
+	PutAgents(ctx context.Context, name string, agents []string) error
 	// Unattended is what was given last for a procedure to run without an operator; NotFound without. Remove deletes it, too.
 	Unattended(ctx context.Context, name string) (Unattended, error)
 	// PutUnattended stores that. It blocks until it is on the disk.

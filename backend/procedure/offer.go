@@ -55,6 +55,10 @@ func (s *Service) Offers(ctx context.Context, by human.Actor, id human.Operation
 		}
 		return offers, err
 	}
+	can, err := s.callable(ctx, op.AgentID)
+	if err != nil {
+		return nil, err
+	}
 	all, err := s.newest(ctx)
 	if err != nil {
 		return nil, err
@@ -62,7 +66,7 @@ func (s *Service) Offers(ctx context.Context, by human.Actor, id human.Operation
 	for _, v := range all {
 		p := v.Content
 		c, covers := Covers(p, op)
-		if !covers || Blocked(p, cmp.Or(p.Policy, Standard)) != nil {
+		if !covers || !can(p.Name) || Blocked(p, cmp.Or(p.Policy, Standard)) != nil {
 			continue
 		}
 		versions, err := s.versions(ctx, p.Name)
@@ -129,6 +133,9 @@ func (s *Service) Take(ctx context.Context, by human.Actor, id human.OperationID
 	}
 	if _, does := askingOf(op); !does || op.State.Terminal() || op.Leaving != nil {
 		return human.RunOfProcedure{}, human.Errorf(human.Conflict, "no procedure can be run for operation %s: it is no open request for work", id)
+	}
+	if err := s.mayCall(ctx, op.AgentID, o.Procedure); err != nil {
+		return human.RunOfProcedure{}, err
 	}
 	v, err := s.version(ctx, o.Procedure, o.Version)
 	if err != nil {

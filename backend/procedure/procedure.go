@@ -78,6 +78,7 @@ type Shown struct {
 	Runs      []human.RunOfProcedure `json:"runs" doc:"The newest first, at most 50."`
 
 	Unattended UnattendedState `json:"unattended"`
+	Agents     ProcedureAgents `json:"agents"`
 }
 
 // A Drift is a step whose element is found another way than when it was taught.
@@ -204,11 +205,15 @@ func (s *Service) Get(ctx context.Context, by human.Actor, called string, number
 	if err != nil {
 		return Shown{}, err
 	}
+	agents, err := s.agents(ctx, v.Name, runs)
+	if err != nil {
+		return Shown{}, err
+	}
 	p := v.Content
 	return Shown{
 		Version: v.Number, Digest: v.Digest, Procedure: p, File: v.File, Risk: RiskOf(p), Sites: sites(p), Versions: all, Findings: orEmpty(Lint(p)),
 		Figures: figures(runs), Drifting: drifting(p, runs), Runs: orEmpty(runs[:min(len(runs), 50)]),
-		Unattended: unattended,
+		Unattended: unattended, Agents: agents,
 	}, nil
 }
 

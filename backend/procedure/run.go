@@ -97,6 +97,11 @@ func (s *Service) Run(ctx context.Context, by human.Actor, id human.OperationID)
 		return human.RunOfProcedure{}, err
 	}
 	r, err := s.d.Store.Run(ctx, id)
+	if human.KindOf(err) == human.NotFound { // what has begun is continued, whoever can call it now
+		if err := s.mayCall(ctx, op.AgentID, v.Name); err != nil {
+			return r, err
+		}
+	}
 	switch {
 	case err == nil && r.State.Over() && r.Unattended != nil && !begun(r): // it did not start; an operator does it now
 		r = newRun(op, v, p, by, s.d.Now())

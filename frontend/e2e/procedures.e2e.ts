@@ -422,3 +422,53 @@ steps:
     await desktop.end();
   }
 });
+
+test('an operator says which agents can call a procedure, and others neither see nor call it', async ({ app, page, server }) => {
+  await server.operator.call('POST', '/api/procedures', { file });
+  const bot = await server.agent('invoice-bot');
+  const clerk = await server.agent('clerk');
+  const sees = async (who: typeof bot): Promise<number> => (await who.call<{ tools: unknown[] }>('GET', '/api/procedure-tools')).tools.length;
+  const asks = (who: typeof bot): Promise<unknown> => who.call('POST', '/api/procedures/export_invoice/runs', { parameters: { customer: 'Halde & Co', month: '2026-10' } });
+  await app.open('procedures/export_invoice');
+  const part = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Agents', exact: true }) });
+  await expect(part).toContainText('All agents can call it.');
+  expect(await sees(clerk)).toBe(1);
+
+  // With the keyboard alone.
+  const change = part.getByRole('button', { name: 'Change agents…' });
+  await change.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.getByRole('radio', { name: 'All agents' })).toBeChecked();
+  await dialog.getByRole('radio', { name: 'All agents' }).press('ArrowDown');
+  const names = dialog.getByLabel('Agents, separated by commas');
+  await names.fill('invoice-*, @mei');
+  await accessibleInBothThemes(page);
+  await page.keyboard.press(`${mod}+Enter`);
+  await expect(dialog.getByRole('alert')).toContainText('is no agent\'s name; write names');
+  app.errors.length = 0;
+  await names.fill('invoice-*, other');
+  await page.keyboard.press(`${mod}+Enter`);
+  await expect(dialog).toBeHidden();
+  await expect(part).toContainText('Only these can call it: invoice-*, other');
+  await accessibleInBothThemes(page);
+  expect([await sees(bot), await sees(clerk)]).toEqual([1, 0]);
+  await asks(bot);
+  await expect(asks(clerk)).rejects.toThrow('agent clerk cannot call procedure export_invoice; an operator can let it, under Agents');
+
+  // No agent at all; it stays so after a reload, and on a narrow page it can be reached, too.
+  await change.press('Enter');
+  await expect(names).toHaveValue('invoice-*, other');
+  await names.fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(part).toContainText('No agent can call it.');
+  expect([await sees(bot), await sees(clerk)]).toEqual([0, 0]);
+  await page.reload();
+  await resize(page, 400, 760);
+  await expect(part).toContainText('No agent can call it.');
+  await change.scrollIntoViewIfNeeded();
+  await change.click();
+  await dialog.getByRole('radio', { name: 'All agents' }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(part).toContainText('All agents can call it.');
+  expect(await sees(clerk)).toBe(1);
+});

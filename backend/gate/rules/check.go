@@ -136,7 +136,7 @@ func checkPathless(r *rule) error {
 	switch {
 	case len(strings.Trim(r.Tool, "*")) < 3:
 		return errors.New("it would allow everything: name a tool, a command or a path")
-	case gate.RunsCode(r.Tool) || strings.Contains(r.Tool, "*") && slices.ContainsFunc(runningTools, func(t string) bool { return glob(r.Tool, t) }):
+	case gate.RunsCode(r.Tool) || strings.Contains(r.Tool, "*") && slices.ContainsFunc(runningTools, func(t string) bool { return human.Glob(r.Tool, t) }):
 		return fmt.Errorf("the tool %s runs any command or code: name the command", r.Tool)
 	}
 	return nil

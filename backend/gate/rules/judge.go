@@ -205,9 +205,9 @@ func (r *rule) forTool(tool string) bool {
 	case r.loose && gate.SameTool(r.Tool, tool):
 		return true
 	case r.loose:
-		return glob(strings.ToLower(r.Tool), strings.ToLower(tool))
+		return human.Glob(strings.ToLower(r.Tool), strings.ToLower(tool))
 	}
-	return glob(r.Tool, tool)
+	return human.Glob(r.Tool, tool)
 }
 
 // candidates are the rules that can be of this call, by its programs' names.

@@ -238,29 +238,8 @@ func programName(s string) string {
 	return strings.TrimSuffix(s, ".exe")
 }
 
-// glob says whether a name is of a pattern, in which * stands for any letters.
-func glob(pattern, name string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == name
-	}
-	first, last := parts[0], parts[len(parts)-1]
-	if len(name) < len(first)+len(last) || !strings.HasPrefix(name, first) || !strings.HasSuffix(name, last) {
-		return false
-	}
-	name = name[len(first) : len(name)-len(last)]
-	for _, p := range parts[1 : len(parts)-1] {
-		i := strings.Index(name, p)
-		if i < 0 {
-			return false
-		}
-		name = name[i+len(p):]
-	}
-	return true
-}
-
 // globPath says whether a path is of a pattern: * stands for any letters of a name, ** for any folders.
-func globPath(pattern, name []string) bool { return along(pattern, name, "", glob) }
+func globPath(pattern, name []string) bool { return along(pattern, name, "", human.Glob) }
 
 // meet says whether a path could be of both a pattern and what a shell expands. It says yes too often rather than too
 // rarely.
@@ -269,7 +248,7 @@ func meet(pattern, expanded []string) bool {
 		if strings.ContainsAny(p, "*") && strings.ContainsAny(name, "*?[{") {
 			return true
 		}
-		return glob(p, name) || shellGlob(name, p)
+		return human.Glob(p, name) || shellGlob(name, p)
 	})
 }
 
@@ -302,7 +281,7 @@ func along(a, b []string, any string, same func(a, b string) bool) bool {
 
 // shellGlob is glob for what a shell expands. Whatever else than * it may expand, it may be the name.
 func shellGlob(pattern, name string) bool {
-	return strings.ContainsAny(pattern, "?[{") || glob(pattern, name)
+	return strings.ContainsAny(pattern, "?[{") || human.Glob(pattern, name)
 }
 
 // maxDepth is how many folders deep a path is looked at.

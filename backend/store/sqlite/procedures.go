@@ -71,8 +71,42 @@ func (p Procedures) Remove(ctx context.Context, name string) error {
 		if err == nil {
 			_, err = w.conn.ExecContext(ctx, `DELETE FROM unattended WHERE name = ?`, name)
 		}
+		if err == nil {
+			_, err = w.conn.ExecContext(ctx, `DELETE FROM meta WHERE key = ?`, agentsKey+name)
+		}
 		return err
 	})
+}
+
+// agentsKey begins what is in meta for a procedure that not all agents can call: their names, as JSON.
+const agentsKey = "procedure_agents/"
+
+// Agents implements procedure.Store.
+func (p Procedures) Agents(ctx context.Context) (map[string][]string, error) {
+	all := map[string][]string{}
+	err := p.store.rows(ctx, `SELECT substr(key, ?), value FROM meta WHERE key GLOB ?`, []any{len(agentsKey) + 1, agentsKey + "*"}, func(rows *sql.Rows) error {
+		var name string
+		var data sql.RawBytes
+		if err := rows.Scan(&name, &data); err != nil {
+			return err
+		}
+		var agents []string
+		if err := json.Unmarshal(data, &agents); err != nil {
+			return p.store.damaged(err)
+		}
+		all[name] = agents
+		return nil
+	})
+	return all, p.store.fail(ctx, err)
+}
+
+// PutAgents implements procedure.Store.
+func (p Procedures) PutAgents(ctx context.Context, name string, agents []string) error {
+	data, err := json.Marshal(agents)
+	if err != nil {
+		return err
+	}
+	return p.store.SetSetting(ctx, agentsKey+name, string(data))
 }
 
 // Unattended implements procedure.Store.

@@ -364,6 +364,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/procedures/{name}/unattended", text("/api/procedures/taught/unattended"), nil, 401, 403, 403, 200},
 		{"PUT /api/procedures/{name}/unattended", text("/api/procedures/taught/unattended"), text(`{"version":1,"sha256":"x","agents":["bot"],"most_a_day":1,"until":"2099-01-01T00:00:00Z"}`), 401, 403, 403, 409},
 		{"DELETE /api/procedures/{name}/unattended", text("/api/procedures/taught/unattended"), nil, 401, 403, 403, 200},
+		{"PUT /api/procedures/{name}/agents", text("/api/procedures/taught/agents"), text(`{"agents":["bot"]}`), 401, 403, 403, 200},
 		{"DELETE /api/procedures/{name}", text("/api/procedures/taught"), nil, 401, 403, 403, 204},
 		{"GET /api/procedure-proposals", nil, nil, 401, 403, 403, 200},
 		{"DELETE /api/procedure-proposals/{id}", text("/api/procedure-proposals/op_none"), nil, 401, 403, 403, 404},

@@ -22,7 +22,8 @@ type Procedures interface {
 	Check(ctx context.Context, by human.Actor, c procedure.Change) (procedure.ProcedureDraft, error)
 	Save(ctx context.Context, by human.Actor, c procedure.Change) (procedure.Shown, error)
 	Remove(ctx context.Context, by human.Actor, name string) error
-	Tools(ctx context.Context) ([]procedure.Tool, error)
+	Tools(ctx context.Context, by human.Actor) ([]procedure.Tool, error)
+	SetAgents(ctx context.Context, by human.Actor, name string, a procedure.AgentsAllowed) (procedure.ProcedureAgents, error)
 	Ask(ctx context.Context, by human.Actor, name string, c procedure.Call) (procedure.Asked, error)
 	Run(ctx context.Context, by human.Actor, id human.OperationID) (human.RunOfProcedure, error)
 	Unaided(ctx context.Context, by human.Actor, from, to time.Time) ([]human.Spared, error)
@@ -62,6 +63,10 @@ type (
 		Name string `path:"name" doc:"The procedure's name."`
 		payload[procedure.UnattendedGrant]
 	}
+	procedureAgents struct {
+		Name string `path:"name" doc:"The procedure's name."`
+		payload[procedure.AgentsAllowed]
+	}
 	runOrder struct {
 		ID human.OperationID `path:"id" doc:"The operation's id."`
 		payload[procedure.RunOrder]
@@ -70,7 +75,7 @@ type (
 	ProcedureList struct {
 		Procedures []procedure.Listed `json:"procedures"`
 	}
-	// ProcedureTools are the procedures that agents can ask for.
+	// ProcedureTools are the procedures that an agent can ask for.
 	ProcedureTools struct {
 		Tools []procedure.Tool `json:"tools"`
 	}
@@ -162,9 +167,9 @@ func (s *Server) procedures(c catalogue) {
 			draft, err := p.Check(ctx, x.by, in.JSON)
 			return ok(&draft, err)
 		})
-	add(c, route{http.MethodGet, "/api/procedure-tools", "listProcedureTools", "The procedures that agents can ask for, as tools", signedIn, 0},
-		func(ctx context.Context, _ *exchange, _ *none) (*answer[*ProcedureTools], error) {
-			tools, err := p.Tools(ctx)
+	add(c, route{http.MethodGet, "/api/procedure-tools", "listProcedureTools", "The procedures that an agent can ask for, as tools", signedIn, 0},
+		func(ctx context.Context, x *exchange, _ *none) (*answer[*ProcedureTools], error) {
+			tools, err := p.Tools(ctx, x.by)
 			return ok(&ProcedureTools{tools}, err)
 		})
 	add(c, route{http.MethodGet, one, "getProcedure", "A procedure with its versions and runs", operators, 0},
@@ -192,6 +197,11 @@ func (s *Server) procedures(c catalogue) {
 	add(c, route{http.MethodDelete, one, "deleteProcedure", "Delete a procedure with all its versions", operators, 0},
 		func(ctx context.Context, x *exchange, in *procedureInput) (*done, error) {
 			return nil, p.Remove(ctx, x.by, in.Name)
+		})
+	add(c, route{http.MethodPut, one + "/agents", "setProcedureAgents", "Say which agents can call a procedure", operators, 0},
+		func(ctx context.Context, x *exchange, in *procedureAgents) (*answer[*procedure.ProcedureAgents], error) {
+			now, err := p.SetAgents(ctx, x.by, in.Name, in.JSON)
+			return ok(&now, err)
 		})
 	add(c, route{http.MethodPost, one + "/runs", "askForProcedureRun", "Ask for a run of a procedure", signedIn, http.StatusCreated},
 		func(ctx context.Context, x *exchange, in *procedureCall) (*answer[*procedure.Asked], error) {

@@ -74,3 +74,52 @@ func TestThePublishedSchemaOfProcedures(t *testing.T) {
 		t.Errorf("what was written is read as %d steps, %v", len(back.Steps), err)
 	}
 }
+
+// TestAProcedureThatIsNotForAnAgent: it cannot list it, call it, learn its parameters, or make it its own.
+func TestAProcedureThatIsNotForAnAgent(t *testing.T) {
+	h := openFixture(t, nil)
+	bot, other := h.agent("bot"), h.agent("other")
+	file := `{deskbell_procedure: 1, name: hidden, title: Very Secret, where: browser, does: [reads], parameters: [{name: account, type: text}],
+		steps: [{id: s1, do: navigate, title: O, url: "https://portal.example/{account}", then: [{is: title, text: P}]}]}`
+	saved := h.post("/api/procedures", h.op, `{"file":`+quoted(file)+`}`)
+	var shown procedure.Shown
+	saved.into(&shown)
+	if saved.status != 201 || len(shown.Agents.Agents) != 1 || shown.Agents.Agents[0] != "*" {
+		t.Fatalf("saved: %d %s", saved.status, saved.body)
+	}
+	const run = "/api/procedures/hidden/runs"
+	if r := h.post(run, other, `{"parameters":{"account":"7"}}`); r.status != 201 {
+		t.Fatalf("before, all can call it: %d %s", r.status, r.body)
+	}
+	if r := h.send("PUT", "/api/procedures/hidden/agents", h.op, `{"agents":["bo*"]}`, nil); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+
+	for _, way := range []struct{ method, path, body string }{
+		{"GET", "/api/procedure-tools", ""}, {"GET", "/api/procedures", ""}, {"GET", "/api/procedures/hidden", ""}, {"GET", "/api/procedures/hidden/file", ""},
+		{"POST", run, `{}`}, {"POST", run, `{"version":1,"parameters":{"account":"1"}}`}, {"POST", run, `{"version":9,"parameters":{"no":"1"}}`},
+		{"POST", run, `{"session_id":"bot","idempotency_key":"bot","parameters":{"account":"1"}}`},
+		{"PUT", "/api/procedures/hidden/agents", `{"agents":["*"]}`}, {"POST", "/api/procedures", `{"after":1,"file":` + quoted(file) + `}`},
+		{"POST", "/api/human/invoke", `{"action_type":"procedure","description":"x","details":{"procedure":"hidden","version":1,"digest":"` + shown.Digest + `","parameters":{}}}`},
+		{"POST", "/api/human/invoke", `{"action_type":"procedure","agent_id":"bot","description":"x","details":{"procedure":"hidden","version":1,"digest":"` + shown.Digest + `","parameters":{}}}`},
+	} {
+		r := h.send(way.method, way.path, other, way.body, nil)
+		if listed := way.path == "/api/procedure-tools" && r.status == 200; !listed && r.status != 403 && r.status != 422 && r.status != 400 {
+			t.Errorf("%s %s %s: %d %s", way.method, way.path, way.body, r.status, r.body)
+		}
+		if bytes.Contains(r.body, []byte("account")) || bytes.Contains(r.body, []byte("Secret")) || bytes.Contains(r.body, []byte("portal")) {
+			t.Errorf("%s %s tells %s", way.method, way.path, r.body)
+		}
+	}
+	h.post(run, other, `{"parameters":{"account":"1"}}`).problem(403, "agent other cannot call procedure hidden; an operator can let it, under Agents on the procedure's page")
+	if r := h.get("/api/procedure-tools", bot); !bytes.Contains(r.body, []byte("account")) {
+		t.Errorf("whom it is for gets %s", r.body)
+	}
+	if r := h.post(run, bot, `{"parameters":{"account":"1"}}`); r.status != 201 {
+		t.Errorf("whom it is for calls it: %d %s", r.status, r.body)
+	}
+	h.get("/api/procedures/hidden", h.op).into(&shown)
+	if len(shown.Agents.Agents) != 1 || shown.Agents.Agents[0] != "bo*" || shown.Version != 1 {
+		t.Errorf("it was changed: %+v", shown.Agents)
+	}
+}

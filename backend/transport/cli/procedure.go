@@ -24,7 +24,7 @@ func (s *shell) procedureCommand() *cobra.Command {
 			"in the window, or from recordings with `deskbell procedure teach`; the file can be kept, shared and reviewed, and saved again.",
 	}
 	c.AddCommand(s.procedureListCommand(), s.procedureShowCommand(), s.procedureProposalsCommand(), s.procedureTeachCommand(), s.procedureSaveCommand(), s.procedureLintCommand(),
-		s.procedureRunCommand(), s.procedureUnattendedCommand(), s.procedureRemoveCommand(), s.procedureSecretCommand())
+		s.procedureRunCommand(), s.procedureAgentsCommand(), s.procedureUnattendedCommand(), s.procedureRemoveCommand(), s.procedureSecretCommand())
 	return c
 }
 
@@ -362,6 +362,42 @@ func (s *shell) unattended(state procedure.UnattendedState) {
 	if !state.On && state.Needs != nil {
 		s.printf("It cannot be given now: %s.\n", visible(state.Needs.Text))
 	}
+}
+
+func (s *shell) procedureAgentsCommand() *cobra.Command {
+	none := false
+	c := s.operatorFlags(&cobra.Command{
+		Use: "agents NAME [AGENT...]", Short: "Show or say which agents can call a procedure", Args: cobra.MinimumNArgs(1),
+		Long: "Show which agents can call a procedure, and which it was run for in the last 30 days; with names of agents, let only those\n" +
+			"call it. In a name, * stands for any letters: '*' alone lets all. To others it is no tool, and a call is turned away.",
+		Example: "  deskbell procedure agents export_invoice invoice-bot 'claude-*'\n  deskbell procedure agents export_invoice '*'",
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			now, err := procedure.ProcedureAgents{}, error(nil)
+			switch {
+			case none && len(args) > 1:
+				err = human.Errorf(human.Invalid, "give names or --none, not both")
+			case none || len(args) > 1:
+				now, err = operator.SetProcedureAgents(ctx, args[0], procedure.AgentsAllowed{Agents: append([]string{}, args[1:]...)})
+			default:
+				var shown procedure.Shown
+				shown, err = operator.Procedure(ctx, args[0], 0)
+				now = shown.Agents
+			}
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(now)
+			}
+			s.printf("Agents that can call it: %s\n", visible(cmp.Or(strings.Join(now.Agents, ", "), "none")))
+			for _, a := range now.Callers {
+				s.printf("%s: %d runs in 30 days, the last on %s\n", visible(a.Agent), a.Runs, a.Last.Local().Format(time.DateTime))
+			}
+			return nil
+		}),
+	}, "print them as one line of JSON")
+	c.Flags().BoolVar(&none, "none", false, "let no agent call it")
+	return c
 }
 
 func (s *shell) procedureRemoveCommand() *cobra.Command {

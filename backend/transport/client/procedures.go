@@ -78,7 +78,14 @@ func (c *Client) unattended(ctx context.Context, method, name string, body any) 
 	return state, err
 }
 
-// ProcedureTools are the procedures that agents can ask for.
+// SetProcedureAgents says which agents can call a procedure. For operators.
+func (c *Client) SetProcedureAgents(ctx context.Context, name string, a procedure.AgentsAllowed) (procedure.ProcedureAgents, error) {
+	var now procedure.ProcedureAgents
+	_, err := c.call(ctx, http.MethodPut, "/api/procedures/"+url.PathEscape(name)+"/agents", a, &now)
+	return now, err
+}
+
+// ProcedureTools are the procedures that an agent can ask for.
 func (c *Client) ProcedureTools(ctx context.Context) ([]procedure.Tool, error) {
 	var list struct{ Tools []procedure.Tool }
 	_, err := c.call(ctx, http.MethodGet, "/api/procedure-tools", nil, &list)

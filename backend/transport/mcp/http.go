@@ -28,8 +28,9 @@ type HTTP struct {
 	ringer func(human.Actor) Ringer
 	next   http.Handler
 
-	mu    sync.Mutex
-	calls map[callID]context.CancelFunc // calls under way that a later request may cancel
+	mu      sync.Mutex
+	calls   map[callID]context.CancelFunc // calls under way that a later request may cancel
+	servers map[string]*mcp.Server        // by agents' names: each has the procedures of its agent
 }
 
 // A callID names a JSON-RPC call within a session.
@@ -40,9 +41,8 @@ const sessionHeader = "Mcp-Session-Id"
 // HTTPHandler makes the handler for the path /mcp. actor tells whose request it is, from its key, with
 // an error of package human; only agents are let in. ringer gives an agent's side of the queue.
 func HTTPHandler(actor func(*http.Request) (human.Actor, error), ringer func(human.Actor) Ringer, opts Options) *HTTP {
-	h := &HTTP{tool: newTool(opts), actor: actor, ringer: ringer, calls: map[callID]context.CancelFunc{}}
-	server := h.tool.server(nil) // every request brings its exchange
-	h.next = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+	h := &HTTP{tool: newTool(opts), actor: actor, ringer: ringer, calls: map[callID]context.CancelFunc{}, servers: map[string]*mcp.Server{}}
+	h.next = mcp.NewStreamableHTTPHandler(h.server, &mcp.StreamableHTTPOptions{
 		Stateless:                    true, // the SDK serves 2026-07-28 in no other way
 		PropagateRequestCancellation: true,
 		MaxRequestBodyBytes:          maxMessage,
@@ -93,6 +93,17 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	thread, _, _ := strings.Cut(session, ".")
 	x := &exchange{ringer: h.ringer(actor), session: thread, box: box, gone: ctx, by: actor, permission: r.URL.Query().Has("permission")}
 	h.next.ServeHTTP(&watchedResponse{w, ctx, box}, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
+}
+
+// server is that of the agent whose request it is, which brings its exchange.
+func (h *HTTP) server(r *http.Request) *mcp.Server {
+	by := (*exchange)(nil).of(r.Context()).by
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.servers[by.Name] == nil {
+		h.servers[by.Name] = h.tool.server(nil, by)
+	}
+	return h.servers[by.Name]
 }
 
 // cancellable lets a later request of the same session cancel this one, until the returned function is called.

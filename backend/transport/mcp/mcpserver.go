@@ -121,7 +121,7 @@ func (o Options) withDefaults() Options {
 // New makes an MCP server for the one agent behind ringer. Connected by the caller over a transport of
 // its own, it counts an end as delivered when the tool call returns; ServeStdio and HTTP know better.
 func New(ringer Ringer, opts Options) *mcp.Server {
-	return newTool(opts).server(&exchange{ringer: ringer})
+	return newTool(opts).server(&exchange{ringer: ringer}, human.Actor{})
 }
 
 // ServeStdio serves one client over in and out, a line per message, until in ends, ctx ends or out
@@ -131,7 +131,7 @@ func ServeStdio(ctx context.Context, ringer Ringer, in io.Reader, out io.Writer,
 	t := newTool(opts)
 	box := newOutbox(t.onTheirWay)
 	defer box.close()
-	session, err := t.server(&exchange{ringer: ringer, box: box}).Connect(ctx, &mcp.IOTransport{
+	session, err := t.server(&exchange{ringer: ringer, box: box}, human.Actor{}).Connect(ctx, &mcp.IOTransport{
 		Reader:        io.NopCloser(in),
 		Writer:        &watchedWriter{out: out, box: box},
 		MaxLineLength: maxMessage,
@@ -169,8 +169,9 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// server makes an MCP server with the tool, for calls over x, or over the exchange in their context.
-func (t *tool) server(x *exchange) *mcp.Server {
+// server makes an MCP server with the tool, for calls over x, or over the exchange in their context. by is the agent, where several have
+// servers.
+func (t *tool) server(x *exchange, by human.Actor) *mcp.Server {
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "deskbell", Title: "Deskbell", Version: t.opts.Version},
 		&mcp.ServerOptions{
@@ -190,7 +191,9 @@ func (t *tool) server(x *exchange) *mcp.Server {
 		s.AddTool(planDefinition(), t.handler(x, (*call).plan))
 	}
 	if t.opts.Procedures != nil {
-		t.offer = t.offerProcedures(s, x)
+		if o := t.offerProcedures(s, x, by); x != nil {
+			t.offer = o
+		}
 	}
 	if t.opts.Agents != nil {
 		s.AddTool(messageDefinition(nil), t.handler(x, (*call).message))

@@ -19,8 +19,8 @@ import (
 // Procedures are those that operators taught, each a tool of its own; procedure.Service has them. by is the agent that asks, empty where
 // the connection is of one agent only.
 type Procedures interface {
-	// Tools are the procedures that agents can ask for, by name.
-	Tools(ctx context.Context) ([]procedure.Tool, error)
+	// Tools are the procedures that the agent can ask for, by name.
+	Tools(ctx context.Context, by human.Actor) ([]procedure.Tool, error)
 	// Ask asks for a run, durable when it returns.
 	Ask(ctx context.Context, by human.Actor, name string, c procedure.Call) (procedure.Asked, error)
 }
@@ -31,9 +31,10 @@ const procedurePrefix = "procedure_"
 // renewed is how often a connection that stays open looks for procedures that were taught since.
 const renewed = 15 * time.Second
 
-// An offer keeps the tools of a server the procedures there are. It is safe for concurrent use.
+// An offer keeps the tools of a server the procedures that its agent can ask for. It is safe for concurrent use.
 type offer struct {
 	*tool
+	by      human.Actor
 	server  *mcp.Server
 	handler func(name string) mcp.ToolHandler
 
@@ -43,7 +44,7 @@ type offer struct {
 
 // renew adds, changes and removes tools; the SDK tells clients that they changed. Where it cannot be told what there is, all stays.
 func (o *offer) renew(ctx context.Context) {
-	all, err := o.opts.Procedures.Tools(ctx)
+	all, err := o.opts.Procedures.Tools(ctx, o.by)
 	if err != nil {
 		o.opts.Log.Debug("the procedures cannot be listed", "err", err)
 		return
@@ -84,18 +85,32 @@ func (o *offer) keep(ctx context.Context) {
 	}
 }
 
-// offerProcedures adds the tools of procedures to a server.
-func (t *tool) offerProcedures(s *mcp.Server, x *exchange) *offer {
-	o := &offer{tool: t, server: s, handler: func(name string) mcp.ToolHandler {
+// offers says whether a tool is there.
+func (o *offer) offers(tool string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.made[tool] != ""
+}
+
+// offerProcedures adds the tools of procedures to a server for one agent.
+func (t *tool) offerProcedures(s *mcp.Server, x *exchange, by human.Actor) *offer {
+	o := &offer{tool: t, server: s, by: by, handler: func(name string) mcp.ToolHandler {
 		return t.handler(x, func(c *call, ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
 			return c.procedure(ctx, name, raw)
 		})
 	}}
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			called, is := req.(*mcp.CallToolRequest)
-			if method == "tools/list" || is && strings.HasPrefix(called.Params.Name, procedurePrefix) {
+			name, is := "", false
+			called, _ := req.(*mcp.CallToolRequest)
+			if called != nil {
+				name, is = strings.CutPrefix(called.Params.Name, procedurePrefix)
+			}
+			if method == "tools/list" || is {
 				o.renew(ctx)
+			}
+			if is && !o.offers(called.Params.Name) {
+				return o.handler(name)(ctx, called) // which says why it cannot be called
 			}
 			return next(ctx, method, req)
 		}

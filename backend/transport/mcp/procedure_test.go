@@ -3,9 +3,12 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -142,4 +145,115 @@ func answers(q interface {
 		_, err = q.Complete(ctx, mei, op.ID, a, op.Digest)
 		return err
 	}
+}
+
+// TestOverHTTPEveryAgentHasItsProcedures, also while another one lists its own; what is not for it tells it so, and no more.
+func TestOverHTTPEveryAgentHasItsProcedures(t *testing.T) {
+	q, store := openStore(t)
+	service := procedure.New(procedure.Deps{Store: store.Procedures(), Queue: q, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	s, _ := serve(t, q, mcpserver.Options{Procedures: service})
+	ctx := t.Context()
+	mustSave := func(file string) {
+		t.Helper()
+		if _, err := service.Save(ctx, mei, procedure.Change{File: file}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustSave(invoices)
+	mustSave(strings.Replace(invoices, "export_invoice", "other_work", 1))
+	allow := func(name string, agents ...string) {
+		t.Helper()
+		if _, err := service.SetAgents(ctx, mei, name, procedure.AgentsAllowed{Agents: agents}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allow("export_invoice", bot.Name)
+	for _, version := range []string{modern, legacy} {
+		mine, theirs := overHTTP(t, s, "dbk_bot", version), overHTTP(t, s, "dbk_other", version)
+		allow("other_work", other.Name[:2]+"*")
+		lists := func(c *client, want string) {
+			t.Helper()
+			list, err := c.ListTools(ctx, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var got []string
+			for _, tool := range list.Tools {
+				if strings.HasPrefix(tool.Name, "procedure_") {
+					got = append(got, tool.Name)
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s: it lists %q, not %q", version, got, want)
+			}
+		}
+		var both sync.WaitGroup
+		for range 10 {
+			both.Go(func() { lists(mine, "procedure_export_invoice") })
+			both.Go(func() { lists(theirs, "procedure_other_work") })
+		}
+		both.Wait()
+		for _, arguments := range []map[string]any{{}, {"customer": "Nordwind", "month": "2026-10"}, {"x": "1"}} {
+			r, err := theirs.CallTool(ctx, &mcp.CallToolParams{Name: "procedure_export_invoice", Arguments: arguments})
+			if err != nil || !r.IsError {
+				t.Fatalf("%s: it is called: %+v, %v", version, r, err)
+			}
+			if text := r.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "cannot call procedure export_invoice; an operator can let it") || strings.Contains(text, "month") {
+				t.Errorf("%s: it is told %s", version, text)
+			}
+		}
+		if all, err := q.Recent(ctx, human.ProcedureRun, 10); err != nil || len(all) > 0 {
+			t.Errorf("%s: it is asked for: %+v, %v", version, all, err)
+		}
+		allow("other_work", "*")
+		lists(mine, "procedure_export_invoice procedure_other_work")
+	}
+	r, err := overHTTP(t, s, "dbk_bot", modern).CallTool(ctx, &mcp.CallToolParams{Name: "procedure_none"})
+	if err != nil || !r.IsError || !strings.Contains(r.Content[0].(*mcp.TextContent).Text, "no procedure") {
+		t.Errorf("one that is not there: %+v, %v", r, err)
+	}
+}
+
+// later are procedures of which one is there from a time on.
+type later struct{ from time.Time }
+
+func (l later) Tools(context.Context, human.Actor) ([]procedure.Tool, error) {
+	if time.Now().Before(l.from) {
+		return nil, nil
+	}
+	return []procedure.Tool{{Name: "export_invoice"}}, nil
+}
+
+func (later) Ask(context.Context, human.Actor, string, procedure.Call) (procedure.Asked, error) {
+	return procedure.Asked{}, human.Errorf(human.Denied, "not now")
+}
+
+// TestWhoListensHearsOfOtherProcedures: a client whose connection stays open, without asking, within 15 seconds.
+func TestWhoListensHearsOfOtherProcedures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, toServer := io.Pipe()
+		fromServer, out := io.Pipe()
+		ended := make(chan error, 1)
+		began := time.Now()
+		go func() {
+			ended <- mcpserver.ServeStdio(t.Context(), nil, in, out, mcpserver.Options{Procedures: later{began.Add(time.Minute)}})
+		}()
+		changed := make(chan time.Time, 1)
+		c, err := mcp.NewClient(&mcp.Implementation{Name: "listens", Version: "1"}, &mcp.ClientOptions{
+			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- time.Now() },
+		}).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, &mcp.ClientSessionOptions{ProtocolVersion: legacy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := (<-changed).Sub(began); at < time.Minute || at > 76*time.Second {
+			t.Errorf("it hears after %s", at)
+		}
+		_ = toServer.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		_ = out.Close()
+		_ = c.Close()
+	})
 }

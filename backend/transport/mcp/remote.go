@@ -107,7 +107,9 @@ func (r remote) Progress(ctx context.Context, _ human.Actor, session string, p h
 }
 
 // Tools implements Procedures.
-func (r remote) Tools(ctx context.Context) ([]procedure.Tool, error) { return r.ProcedureTools(ctx) }
+func (r remote) Tools(ctx context.Context, _ human.Actor) ([]procedure.Tool, error) {
+	return r.ProcedureTools(ctx)
+}
 
 // Ask implements Procedures.
 func (r remote) Ask(ctx context.Context, _ human.Actor, name string, c procedure.Call) (procedure.Asked, error) {

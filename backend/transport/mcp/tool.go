@@ -22,7 +22,7 @@ type tool struct {
 	opts       Options
 	onTheirWay *deliveries
 	questions  questions
-	offer      *offer          // nil: no procedures
+	offer      *offer          // of a connection that stays open; nil: no procedures
 	closing    context.Context // done once waits are to end
 	close      context.CancelFunc
 }

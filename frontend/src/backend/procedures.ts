@@ -1,6 +1,6 @@
 import { call, fetchBytes, search, type Connection } from './http';
 import { shell } from './shell';
-import type { ListedProcedure, Procedure, ProcedureChange, ProcedureDraft, ProcedureOffer, ProcedureOffers, RepeatedWork, RunOfProcedure, RunOrder, ShownProcedure } from '../lib/wire';
+import type { ListedProcedure, Procedure, ProcedureAgents, ProcedureChange, ProcedureDraft, ProcedureOffer, ProcedureOffers, RepeatedWork, RunOfProcedure, RunOrder, ShownProcedure } from '../lib/wire';
 
 const all = '/api/procedures';
 const proposed = '/api/procedure-proposals';
@@ -59,6 +59,11 @@ export class ProceduresApi {
 
   remove(name: string): Promise<void> {
     return call(this.to, 'DELETE', one(name));
+  }
+
+  /** Says which agents can call it, by names in which * stands for any letters; none where there are none. */
+  setAgents(name: string, agents: string[]): Promise<ProcedureAgents> {
+    return call(this.to, 'PUT', one(name, '/agents'), { agents });
   }
 
   /** Asks for a run, and returns the id of its operation. */

@@ -2299,7 +2299,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The procedures that agents can ask for, as tools
+         * The procedures that an agent can ask for, as tools
          * @description For: agent or operator.
          */
         get: operations["listProcedureTools"];
@@ -2354,6 +2354,26 @@ export interface paths {
          * @description For: operator.
          */
         delete: operations["deleteProcedure"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/procedures/{name}/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say which agents can call a procedure
+         * @description For: operator.
+         */
+        put: operations["setProcedureAgents"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3851,6 +3871,10 @@ export interface components {
             /** @description 1 to 64 letters, digits, dots, dashes and underscores; the agent's agent_id. */
             name: string;
         };
+        AgentsAllowed: {
+            /** @description Their names, in which * stands for any letters: * alone is all agents, and an empty list is none. */
+            agents: string[];
+        };
         Ancestor: {
             /** @description It is the agent. */
             agent: boolean;
@@ -4726,6 +4750,16 @@ export interface components {
             unparsed?: boolean;
             /** @description The same with all that it runs. */
             whole: components["schemas"]["WholePart"];
+        };
+        Caller: {
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When the last one began.
+             */
+            last: string;
+            /** Format: int64 */
+            runs: number;
         };
         Capturable: {
             /** @description The desktop asks what a capture may show; displays and windows are not known. */
@@ -7408,6 +7442,12 @@ export interface components {
              */
             where: "browser" | "desktop";
         };
+        ProcedureAgents: {
+            /** @description Their names, in which * stands for any letters: * alone is all agents, and an empty list is none. */
+            agents: string[];
+            /** @description The agents it was run for in the last 30 days, who called most first. */
+            callers: components["schemas"]["Caller"][];
+        };
         ProcedureCheckpoint: {
             frame?: number[];
             /**
@@ -8795,6 +8835,7 @@ export interface components {
             tokens: number;
         };
         Shown: {
+            agents: components["schemas"]["ProcedureAgents"];
             /** @description Steps whose best selector did not find their element in the last good run. */
             drifting: components["schemas"]["Drift"][];
             figures: components["schemas"]["Figures"];
@@ -14716,6 +14757,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setProcedureAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The procedure's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentsAllowed"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcedureAgents"];
+                };
             };
             /** @description An error; nothing was changed. */
             default: {

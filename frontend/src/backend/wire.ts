@@ -39,6 +39,7 @@ export type RepeatedWork = Schemas['RepeatedWork'];
 export type ProcedureOffer = Schemas['Offer'];
 export type ProcedureOffers = Schemas['ProcedureOffers'];
 export type ShownProcedure = Schemas['Shown'];
+export type ProcedureAgents = Schemas['ProcedureAgents'];
 export type UnattendedGrant = Schemas['UnattendedGrant'];
 export type UnattendedState = Schemas['UnattendedState'];
 export type ProcedureChange = Schemas['Change'];
