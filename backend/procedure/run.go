@@ -24,6 +24,7 @@ const (
 	look      = 25 * time.Millisecond  // between two looks at a checkpoint
 	longLook  = 300 * time.Millisecond // and once it has not held for a second
 	storeTime = 10 * time.Second       // for a run to be stored when Deskbell ends
+	chord     = time.Second            // from the first of the keys that are pressed together to the last
 )
 
 // A run is one that is not over. Its goroutine alone does steps; orders reach it through a channel.
@@ -40,7 +41,8 @@ type run struct {
 
 	mu     sync.Mutex
 	r      human.RunOfProcedure
-	pausal bool // pause before the next step
+	pausal bool      // pause before the next step
+	held   time.Time // when the keyboard or the pointer paused it last
 }
 
 // Recover takes in what was under way when Deskbell ended: an operator decides how it continues. It is called once, before anything is run.
@@ -277,17 +279,32 @@ func (s *Service) State(ctx context.Context, by human.Actor, id human.OperationI
 	return s.d.Store.Run(ctx, id)
 }
 
-// Recorded is the run that a recording is of, while it is under way.
-func (s *Service) Recorded(id human.RecordingID) (human.RunOfProcedure, bool) {
+// ByKey does to the run that a recording is of what a key asks for that works in every program: it ends it, or pauses or continues it. found
+// is false where no such run is under way. Who presses that key uses the keyboard, which pauses a run by itself: that is one pause.
+func (s *Service) ByKey(ctx context.Context, by human.Actor, id human.RecordingID, end bool) (found bool, err error) {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.runs))
 	s.mu.Unlock()
 	for _, one := range all {
-		if r := one.state(); r.Recording == id {
-			return r, true
+		one.mu.Lock()
+		r, since := one.r, s.d.Now().Sub(one.held)
+		one.mu.Unlock()
+		if r.Recording != id {
+			continue
 		}
+		order := RunOrder{Do: "continue"}
+		switch {
+		case end:
+			order.Do = "end"
+		case r.State == human.Performing:
+			order.Do = "pause"
+		case r.State == human.HeldUp && since < chord:
+			return true, nil
+		}
+		_, err := s.Order(ctx, by, r.Operation, order)
+		return true, err
 	}
-	return human.RunOfProcedure{}, false
+	return false, nil
 }
 
 func (s *Service) find(id human.OperationID) *run {
@@ -522,7 +539,7 @@ func (one *run) altered(ctx context.Context, broke bool) (*human.RunStop, error)
 			}
 			not, err := one.until(ctx, &left, func() (*record.Mismatch, error) {
 				not, err := one.hands.Holds(ctx, c, 0)
-				if not != nil && (not.Missing || s.Do != "check" && keeps(c.Text, not.Holds)) {
+				if not != nil && (not.Missing || s.Do == "change" && keeps(c.Text, not.Holds)) {
 					return nil, err
 				}
 				return not, err
@@ -561,6 +578,9 @@ func (one *run) yield(ctx context.Context) error {
 	why := human.Sayf("you paused it")
 	if !wants {
 		why = *how
+		one.mu.Lock()
+		one.held = one.s.d.Now()
+		one.mu.Unlock()
 	}
 	if err := one.change(ctx, func(r *human.RunOfProcedure) { r.State, r.Why = human.HeldUp, &why }); err != nil {
 		return err

@@ -665,13 +665,14 @@ func TestAFieldThatThePageChanged(t *testing.T) {
   - {id: s2, do: change, title: Line, text: Bolt, target: ` + field("Line") + `}
   - {id: s3, do: click, title: Add, target: {role: button, name: Add}}
   - {id: s4, do: change, title: Customer, text: Halde & Co, target: ` + field("Customer") + `}
+  - {id: p1, do: selectOption, title: Product, options: [Toner], target: {role: combobox, name: Product}, then: [{is: value, text: Toner, target: {role: combobox, name: Product}}]}
   - {id: s5, do: change, title: Amount, text: "124.24", target: ` + field("Amount") + `}
   - {id: s6, do: click, title: Order, writes: true, target: {role: button, name: Order}}
   - {id: s7, do: pick, title: Read the number, output: number, target: {role: status, name: Number}}
 `
 	_, err := d.service.Save(t.Context(), ann, procedure.Change{File: strings.Replace(file, "does: [sends]", "does: [sends]\npolicy: permissive", 1)})
 	must(t, err)
-	now := map[string]string{"Line": "", "Customer": "Adler Optik", "Amount": "124.24 €"}
+	now := map[string]string{"Line": "", "Customer": "Adler Optik", "Amount": "124.24 €", "Product": "Toner"}
 	d.act = func(human.ProcedureStep) (record.Did, error) { return record.Did{Text: "7"}, nil }
 	d.holds = func(c human.ProcedureCheckpoint) *record.Mismatch {
 		if c.Is != "value" || c.Text == now[c.Target.Name] {
@@ -683,13 +684,21 @@ func TestAFieldThatThePageChanged(t *testing.T) {
 	_, err = d.service.Run(t.Context(), ann, id)
 	must(t, err)
 	r := d.until(id, human.Halted)
-	if r.Stop.Step != "s6" || r.Stop.Unsure || r.Steps[5].State != human.StepLater || !strings.Contains(r.Stop.Found.Text, "Adler Optik") {
+	if r.Stop.Step != "s6" || r.Stop.Unsure || r.Steps[6].State != human.StepLater || !strings.Contains(r.Stop.Found.Text, "Adler Optik") {
 		t.Errorf("it stopped at %+v", r.Stop)
 	}
-	d.set(func() { now["Customer"] = "HALDE & CO" })
+	d.set(func() { now["Customer"], now["Product"] = "HALDE & CO", "Toner, XL" }) // of a list, what has the same letters is another
+	d.orders(id, procedure.RunOrder{Do: "continue"})
+	for r.Stops < 2 {
+		r = d.until(id, human.Halted)
+	}
+	if !strings.Contains(r.Stop.Found.Text, "Toner, XL") {
+		t.Errorf("it stopped at %+v", r.Stop)
+	}
+	d.set(func() { now["Product"] = "Toner" })
 	d.orders(id, procedure.RunOrder{Do: "continue"})
 	d.until(id, human.Succeeded)
-	if did := d.did(); did != "s1 s2 s3 s4 s5 s6 s7" {
+	if did := d.did(); did != "s1 s2 s3 s4 p1 s5 s6 s7" {
 		t.Errorf("it did %s", did)
 	}
 }
@@ -777,4 +786,60 @@ func TestAnOutputThatIsAnotherLater(t *testing.T) {
 	if r := d.until(id, human.Succeeded); r.Outputs["number"] != "268.80" {
 		t.Errorf("the output is %q", r.Outputs["number"])
 	}
+}
+
+// A key that works in every program pauses the run that is recorded, continues it and ends it. That it was pressed pauses the run, too, which is
+// one pause.
+func TestAKeyStopsARun(t *testing.T) {
+	d := newDesk(t)
+	d.effect = d.grows()
+	reached, on := make(chan bool, 1), make(chan bool)
+	d.act = func(s human.ProcedureStep) (record.Did, error) {
+		if s.ID == "s1" {
+			reached <- true
+			<-on
+		}
+		return record.Did{}, nil
+	}
+	key := func(rec human.RecordingID, end, want bool) {
+		t.Helper()
+		if found, err := d.service.ByKey(t.Context(), ann, rec, end); found != want || err != nil {
+			t.Fatalf("found %t, %v", found, err)
+		}
+	}
+	key("rec_1", false, false)
+	id := d.asked()
+	_, err := d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	<-reached
+	key("rec_2", false, false)
+	key("rec_1", false, true)
+	on <- true
+	if r := d.until(id, human.HeldUp); d.did() != "s1" || r.Why.Text != "you paused it" {
+		t.Errorf("did %s, %+v", d.did(), r.Why)
+	}
+	d.set(func() { d.touched = "you pressed a key" })
+	key("rec_1", false, true) // continues, and the keyboard pauses it right away
+	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); {
+		if r := d.until(id, human.HeldUp); r.Why.Text == "you pressed a key" {
+			break
+		}
+	}
+	d.set(func() { d.touched = "" })
+	key("rec_1", false, true) // the last key of those that were pressed together
+	if r := d.until(id, human.HeldUp); r.Why.Text != "you pressed a key" {
+		t.Errorf("%+v", r.Why)
+	}
+	d.set(func() { d.ahead += 2 * time.Second })
+	d.act = nil
+	key("rec_1", false, true)
+	d.until(id, human.Succeeded)
+
+	d.act = func(human.ProcedureStep) (record.Did, error) { return record.Did{}, &record.Mismatch{} }
+	id = d.asked()
+	_, err = d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	d.until(id, human.Halted)
+	key("rec_1", true, true)
+	d.until(id, human.GivenUp)
 }

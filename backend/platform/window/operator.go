@@ -58,12 +58,7 @@ func (o Operator) ToggleRecording(ctx context.Context) error {
 	}
 	current, runs := o.Recorder.Current()
 	var err error
-	if r, ok := o.run(current.ID, runs); ok {
-		do := "continue"
-		if r.State == human.Performing {
-			do = "pause"
-		}
-		_, err = o.Runs.Order(ctx, o.By, r.Operation, procedure.RunOrder{Do: do})
+	if found, err := o.run(ctx, current.ID, false); found {
 		return err
 	}
 	switch {
@@ -105,19 +100,18 @@ func (o Operator) claimed(ctx context.Context) (found human.OperationID, err err
 	return found, nil
 }
 
-// run is the run of a procedure that the recording is of, where one runs.
-func (o Operator) run(id human.RecordingID, runs bool) (human.RunOfProcedure, bool) {
-	if !runs || o.Runs == nil {
-		return human.RunOfProcedure{}, false
+// run pauses, continues or ends the run of a procedure that a recording is of.
+func (o Operator) run(ctx context.Context, id human.RecordingID, end bool) (found bool, err error) {
+	if o.Runs == nil || id == "" {
+		return false, nil
 	}
-	return o.Runs.Recorded(id)
+	return o.Runs.ByKey(ctx, o.By, id, end)
 }
 
 // StopRecording stops the recording that runs, and ends the run of a procedure that it is of; without one it does nothing.
 func (o Operator) StopRecording(ctx context.Context) error {
 	return o.current(func(id human.RecordingID) error {
-		if r, ok := o.run(id, true); ok {
-			_, err := o.Runs.Order(ctx, o.By, r.Operation, procedure.RunOrder{Do: "end"})
+		if found, err := o.run(ctx, id, true); found {
 			return err
 		}
 		_, err := o.Recorder.Stop(ctx, o.By, id)
