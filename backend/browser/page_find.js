@@ -131,7 +131,7 @@
   /**
    * Finds the one element that agrees: {e, by, drifted}, else {many} or {near}, what was there instead. A path or a text finds another
    * element once the page has changed, so an element that it finds has to be alone in agreeing; one with an id or an attribute of its own
-   * only among those that have it, too. Where two of those find another element of its role, they and its name contradict each other: then none is.
+   * only among those that have it, too. Where two of those find another field of its role, they and its name contradict each other: then none is.
    */
   function locate(target, reached) {
     seen = new WeakMap();
@@ -140,7 +140,7 @@
     const finds = (list) => resolve(list, target).filter(reached);
     const owns = (list) => ['id', 'test id', 'attribute'].includes(kindOf(list));
     const contrary = () => {
-      const others = (target.selectors || []).filter(owns).map(finds).flatMap((found) => (found.length === 1 && !agrees(found[0], target) && known(found[0]).role === target.role ? found : []));
+      const others = (target.selectors || []).filter(owns).map(finds).flatMap((found) => (found.length === 1 && fields.kind(found[0]) && !agrees(found[0], target) && known(found[0]).role === target.role ? found : []));
       return others.find((e, i) => others.indexOf(e) < i);
     };
     const alike = () => (all ??= innermost(candidates(target).filter((e) => agrees(e, target) && reached(e))));

@@ -33,6 +33,7 @@ steps:
     title: Type the year
     text: "2026"
     target: {role: textbox, name: Year}
+    form: [{role: searchbox, name: Customer, optional: true}, {role: combobox, name: Kind, holds: Paid}]
     then: [{is: text, text: 1 invoice}]
   - id: s4
     do: pick
@@ -45,7 +46,7 @@ steps:
 interface Shown {
   version: number;
   file: string;
-  procedure: { title: string; parameters: { name: string; examples?: string[] }[]; steps: { id: string; title: string; text?: string; optional?: boolean; then?: { is: string; text?: string }[] }[] };
+  procedure: { title: string; parameters: { name: string; examples?: string[] }[]; steps: { id: string; title: string; text?: string; optional?: boolean; form?: { role: string; name: string; holds?: string; optional?: boolean }[]; then?: { is: string; text?: string }[] }[] };
 }
 
 /** Gives the page a file to import. */
@@ -144,6 +145,10 @@ test('steps are edited with the keyboard, and saved as the next version', async 
   await choose(page.getByRole('button', { name: 'What is checked' }).or(page.getByRole('combobox', { name: 'What is checked' })), 'title');
   await page.getByRole('textbox', { name: 'Page title' }).fill('Sign in');
   await page.getByRole('textbox', { name: 'Title of the step' }).fill('Open billing');
+  await app.press('Escape', 'j', 'j', 'Enter');
+  await page.getByRole('button', { name: 'Do not allow searchbox “Customer”' }).click();
+  await page.locator('[data-row="2"]').getByRole('checkbox', { name: 'may be empty' }).check();
+  await expect(page.getByText('combobox “Kind”: “Paid”')).toBeVisible();
   await accessibleInBothThemes(page);
   await page.getByRole('textbox', { name: 'What is new' }).fill('The year is asked for');
 
@@ -159,7 +164,7 @@ test('steps are edited with the keyboard, and saved as the next version', async 
   expect(now.version).toBe(2);
   expect(now.procedure.parameters.map(({ name }) => name)).toEqual(['customer', 'month', 'year']);
   expect(now.procedure.steps[0]).toMatchObject({ title: 'Open billing', optional: true, then: [{ is: 'title', text: 'Sign in' }] });
-  expect(now.procedure.steps[2]).toMatchObject({ text: '{year}' });
+  expect(now.procedure.steps[2]).toMatchObject({ text: '{year}', form: [{ role: 'combobox', name: 'Kind', holds: 'Paid', optional: true }] });
 });
 
 test('who edits an old version is shown that there is a newer one, and loses nothing', async ({ app, page, server }) => {
