@@ -397,7 +397,7 @@ func line(e human.RecordedEvent) string {
 			words = append(words, quoted(el.Name))
 		}
 	}
-	if e.Text != "" {
+	if e.Text != "" && e.Type != human.PagePress && e.Type != human.PageKey { // there it is what the page says, which is not kept
 		words = append(words, "= "+e.Text)
 	}
 	if len(e.Values) > 0 {

@@ -825,13 +825,12 @@ func TestAKeyStopsARun(t *testing.T) {
 			break
 		}
 	}
-	d.set(func() { d.touched = "" })
+	d.set(func() { d.touched, d.ahead = "", -time.Hour }) // however long that took
 	key("rec_1", false, true) // the last key of those that were pressed together
 	if r := d.until(id, human.HeldUp); r.Why.Text != "you pressed a key" {
 		t.Errorf("%+v", r.Why)
 	}
-	d.set(func() { d.ahead += 2 * time.Second })
-	d.act = nil
+	d.set(func() { d.ahead, d.act = time.Hour, nil })
 	key("rec_1", false, true)
 	d.until(id, human.Succeeded)
 
