@@ -826,7 +826,7 @@ func TestAKeyStopsARun(t *testing.T) {
 		}
 	}
 	d.set(func() { d.touched, d.ahead = "", -time.Hour }) // however long that took
-	key("rec_1", false, true) // the last key of those that were pressed together
+	key("rec_1", false, true)                             // the last key of those that were pressed together
 	if r := d.until(id, human.HeldUp); r.Why.Text != "you pressed a key" {
 		t.Errorf("%+v", r.Why)
 	}
