@@ -599,8 +599,8 @@ func (one *run) change(ctx context.Context, how func(*human.RunOfProcedure)) err
 	}
 	one.mu.Lock()
 	one.r = r
+	one.s.note(r, one.p) // who sees that it stopped sees that it rings
 	one.mu.Unlock()
-	one.s.note(r, one.p)
 	if stopped {
 		one.s.settle(ctx, r.Procedure)
 	}
