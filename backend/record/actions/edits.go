@@ -20,6 +20,11 @@ func Apply(list []human.Action, edits human.Edits, lang string) []human.Action {
 			mask(a)
 			a.Words = Words(*a, lang)
 		}
+		if e := a.Element; e != nil && len(e.Shows) > 0 && len(cuts)+len(masked) > 0 {
+			bare := *e
+			bare.Shows = nil // a fingerprint of what is hidden would tell a short text
+			a.Element = &bare
+		}
 		if words := edits.Words[a.ID]; words != "" {
 			a.Words = clean(words, 400)
 		}
