@@ -15,7 +15,7 @@ const aForm = `<main><table><tr><th>Customer<th>Belongs to<th><tr><td>Acme<td>Be
 <label>Way <select id=way><option value="">Choose…</option><option>Post</option><option>Mail</option></select></label>
 <label><input id=express type=checkbox> Express</label><label><input id=copy type=checkbox checked> Send a copy</label><label hidden><input type=checkbox checked> Not seen</label>
 <button id=send>Send</button></form>
-<details><summary>More</summary><label><input id=note type=checkbox> Note</label></details><table><tr><td>Doris<td><input id=no form=f aria-label=No.><td><x-button></x-button></table>
+<details><summary>More</summary><label><input id=note type=checkbox> Note</label></details><table><tr><td>Doris<td>Kiel<td><input id=no form=f aria-label=No.><td><x-button></x-button></table>
 <dialog id=d><form><textarea aria-label=Message></textarea></form></dialog><aside><textarea aria-label=Message></textarea></aside></main>`
 
 // What stands in the form around what is pressed is recorded, with no text of a field, and of what the page says only that it says what was typed before.
@@ -94,7 +94,7 @@ func TestThePartAndTheColumn(t *testing.T) {
 	edit.Columns = []string{"Company"} // which the table does not have any more
 	p.lacks(human.ProcedureCheckpoint{Is: "element", Target: &edit}, 0, "2 that are alike")
 	p.js(p.tab, p.top(p.tab), "document.querySelector('x-button').attachShadow({mode: 'open'}).innerHTML = '<button>Edit</button>'", nil)
-	p.holds(human.ProcedureCheckpoint{Is: "element", Target: &human.ProcedureTarget{Role: "button", Name: "Edit", Beside: "Doris"}})
+	p.holds(human.ProcedureCheckpoint{Is: "element", Target: &human.ProcedureTarget{Role: "button", Name: "Edit", Beside: "Kiel"}})
 	p.lacks(human.ProcedureCheckpoint{Is: "text", Text: "24.24"}, 0, "not say")
 	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "124.24"})
 }
