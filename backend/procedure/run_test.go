@@ -703,6 +703,16 @@ func TestAFieldThatThePageChanged(t *testing.T) {
 	}
 }
 
+// picks reads one text after the other, and the last one from then on.
+func (d *desk) picks(shown *[]string) func(human.ProcedureStep) (record.Did, error) {
+	return func(s human.ProcedureStep) (did record.Did, _ error) {
+		if s.Do == "pick" {
+			d.set(func() { all := *shown; did.Text, *shown = all[0], append(all[1:], all[len(all)-1]) })
+		}
+		return did, nil
+	}
+}
+
 // What is picked has to look as it did when it was taught; it is waited for.
 func TestAnOutputOfAnotherShape(t *testing.T) {
 	d := newDesk(t)
@@ -710,12 +720,7 @@ func TestAnOutputOfAnotherShape(t *testing.T) {
 	must(t, err)
 	d.effect = d.grows()
 	shown := []string{"", "…", "12 "}
-	d.act = func(s human.ProcedureStep) (did record.Did, _ error) {
-		if s.Do == "pick" {
-			d.set(func() { did.Text, shown = shown[0], append(shown[1:], shown[len(shown)-1]) })
-		}
-		return did, nil
-	}
+	d.act = d.picks(&shown)
 	id := d.asked()
 	_, err = d.service.Run(t.Context(), ann, id)
 	must(t, err)
@@ -768,12 +773,7 @@ func TestAnOutputThatIsAnotherLater(t *testing.T) {
 	d := newDesk(t)
 	d.effect = d.grows()
 	shown := []string{"0.00", "268.80", "268.80"}
-	d.act = func(s human.ProcedureStep) (did record.Did, _ error) {
-		if s.Do == "pick" {
-			d.set(func() { did.Text, shown = shown[0], append(shown[1:], shown[len(shown)-1]) })
-		}
-		return did, nil
-	}
+	d.act = d.picks(&shown)
 	id := d.asked()
 	_, err := d.service.Run(t.Context(), ann, id)
 	must(t, err)

@@ -82,6 +82,38 @@ func TestTheOperatorRecordsFromTheWindow(t *testing.T) {
 	d.unanswered(agent)
 }
 
+// The key that stops a recording ends the run of a procedure that is recorded, and its request stays.
+func TestAKeyEndsARun(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t, desktoptest.Options{Notifications: true})
+	h := d.serve()
+	h.call("POST", "/api/procedures", map[string]any{"file": `deskbell_procedure: 1
+name: press_ok
+title: Press OK
+where: desktop
+does: [reads]
+policy: permissive
+steps:
+  - {id: s1, do: click, title: Press OK, window: {program: nothing}, target: {role: button, name: OK}, then: [{is: gone, target: {role: button, name: OK}}]}
+`}, nil)
+	var agent struct{ Key string }
+	h.call("POST", "/api/agents", map[string]string{"name": "qa-runner"}, &agent)
+	h.call("POST", "/api/procedures/press_ok/runs", map[string]any{"parameters": map[string]string{}}, nil, agent.Key)
+	h.program.Kill()
+	d.start()
+	d.tray.Activate()
+	d.console()
+	d.clickOn(desktoptest.Link, "Press OK")
+	d.press("Run")
+	d.says("Recording. 1 request is waiting")
+	d.see(desktoptest.Button, "I did this step") // there is no such window
+	d.Key("ctrl+alt+shift+r")
+	d.waiting("1 request is waiting")
+	d.look("the run to be over", func(all []desktoptest.Element) bool {
+		return len(all) > 10 && !slices.ContainsFunc(all, func(e desktoptest.Element) bool { return e.Name == "I did this step" })
+	})
+}
+
 // console waits until the window is the console.
 func (d *fixture) console() {
 	d.T.Helper()

@@ -200,7 +200,7 @@ func TestOverHTTPEveryAgentHasItsProcedures(t *testing.T) {
 				t.Fatalf("%s: it is called: %+v, %v", version, r, err)
 			}
 			if text := r.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "cannot call procedure export_invoice; an operator can let it") || strings.Contains(text, "month") {
-				t.Errorf("%s: it is told %s", version, text)
+				t.Errorf("%s: it gets %s", version, text)
 			}
 		}
 		if all, err := q.Recent(ctx, human.ProcedureRun, 10); err != nil || len(all) > 0 {
