@@ -98,3 +98,49 @@ func TestThePartAndTheColumn(t *testing.T) {
 	p.lacks(human.ProcedureCheckpoint{Is: "text", Text: "24.24"}, 0, "not say")
 	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "124.24"})
 }
+
+const aPage = `<header>Hello Ann</header><nav>Orders</nav><main><h1>Order of 30 November 2026</h1><p>For <b>Acme</b>, 12 pieces at 3.50 €.</p>
+<table><tr><td>Doris<td>Kiel</table><ul><li>One<li>Two</ul><p>Last saved <time>two minutes ago</time></p><p role=status>Saved</p><div style="position:fixed">Chat</div><p style="display:none">Never</p>
+<form id=f onsubmit="event.preventDefault(); this.title += 'n'"><label>Name <input id=name></label><p id=hint>You get<br>a mail.</p><button id=send>Send</button> <button type=button>Cancel</button></form></main>`
+
+// The lines around what is pressed are recorded: no rows, no labels, nothing that passes, no numbers and no dates.
+func TestWhatIsSaidAroundAButton(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": aPage}, nil)
+	p.click(p.tab, p.top(p.tab), "#send")
+	e := p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Send" })
+	want := []string{"Order of #", "For Acme, # pieces at # €.", "Last saved", "You get", "a mail."}
+	if !slices.Equal(e.Element.Says, want) {
+		t.Errorf("the page says %q", e.Element.Says)
+	}
+	p.js(p.tab, p.top(p.tab), "document.querySelector('main').append(...Array.from({length: 200}, (_, i) => Object.assign(document.createElement('p'), {textContent: 'Line ' + i})))", nil)
+	p.click(p.tab, p.top(p.tab), "#send + button")
+	if e = p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Cancel" }); e.Element.Says != nil {
+		t.Errorf("of a long page it says %q", e.Element.Says)
+	}
+}
+
+// A page that says something else around a button is not sent; what a pattern allows is.
+func TestOtherWordsAroundAButton(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": aPage}, nil)
+	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: []string{"Order of #", "Order of # › *", "Last saved", "You get*", "You get › a mail."}}
+	hint := func(html string) {
+		p.js(p.tab, p.top(p.tab), "document.querySelector('#hint').innerHTML = "+quote(html), nil)
+	}
+	for _, tt := range []struct{ html, found string }{
+		{"You get a mail.<br>The basket is sent, too: 5 Labels.", "The basket is sent, too: 5 Labels."},
+		{"a mail.", "a mail."},
+		{"<label>Why</label>Press to confirm that all is sent", "all is sent"},
+		{"You get .* or so?<br>[a mail]", "[a mail]"},
+	} {
+		hint(tt.html)
+		if m := p.fails(send, tt.found); m.Did {
+			t.Errorf("%s: %+v", tt.html, m)
+		}
+	}
+	p.is("document.querySelector('#f').title", "")
+	for _, html := range []string{"You get 3 mails.", "You get<br>a mail.", "<label>Copies</label><a href=x>News</a><button>Try</button>"} {
+		hint(html)
+		p.does(send)
+	}
+	p.is("document.querySelector('#f').title", "nnn")
+}

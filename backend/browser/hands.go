@@ -226,6 +226,10 @@ func mismatch(expected, found human.Sentence) *record.Mismatch {
 	return &record.Mismatch{Expected: expected, Found: found}
 }
 
+func differs(expected, found human.Sentence) *record.Mismatch {
+	return &record.Mismatch{Expected: expected, Found: found, Differs: true}
+}
+
 // Do implements record.Hands.
 func (b *Browser) Do(ctx context.Context, s human.ProcedureStep, secret *record.Secret, patience time.Duration) (record.Did, error) {
 	b.mu.Lock()
@@ -556,9 +560,11 @@ func (s *spot) lacks(t *human.ProcedureTarget, how object) error {
 	case "file":
 		return mismatch(human.Sayf("%s takes files.", target), human.Sayf("It is no field for files."))
 	case "more":
-		return mismatch(human.Sayf("In its form nothing else is filled in, ticked or chosen than when it was taught."), human.Sayf("There is also %s.", s.Near))
+		return differs(human.Sayf("In its form nothing else is filled in, ticked or chosen than when it was taught."), human.Sayf("There is also %s.", s.Near))
 	case "less":
-		return mismatch(human.Sayf("In its form %s is ticked, as when it was taught.", s.Near), human.Sayf("It is not ticked."))
+		return differs(human.Sayf("In its form %s is ticked, as when it was taught.", s.Near), human.Sayf("It is not ticked."))
+	case "says":
+		return differs(human.Sayf("The words around %s are those that were there when it was taught.", target), human.Sayf("It also says: %s", s.Near))
 	case "options":
 		return mismatch(human.Sayf("%s is a list to choose from.", target), human.Sayf("It is %s instead.", s.Words))
 	case "option":

@@ -48,6 +48,9 @@ func (a *act) takes(ctx context.Context, s human.ProcedureStep, how object) (*sp
 	if s.Form != nil {
 		how["form"] = s.Form
 	}
+	if s.Says != nil {
+		how["says"] = s.Says
+	}
 	found, err := a.find(ctx, s, s.Target, how)
 	if err == nil {
 		a.did.FoundBy, a.did.Drifted, a.did.Element = found.By, found.Drifted, found.Words

@@ -240,6 +240,12 @@ func boundedElement(e *human.Element) *human.Element {
 	for _, f := range e.Form[:min(len(e.Form), maxValues)] {
 		out.Form = append(out.Form, human.Filled{Role: cut(f.Role, 60), Name: cut(f.Name, 300), Holds: cut(f.Holds, maxName)})
 	}
+	if e.Says != nil && len(e.Says) <= maxValues {
+		out.Says = []string{}
+		for _, line := range e.Says {
+			out.Says = append(out.Says, cut(line, maxName))
+		}
+	}
 	for _, s := range e.States[:min(len(e.States), 10)] {
 		if slices.Contains([]string{"focused", "checked", "selected", "expanded", "disabled", "editable", "multiline"}, s) {
 			out.States = append(out.States, s)

@@ -65,7 +65,7 @@
   const messages = messagesOf(secrets, elements, tell);
   const media = mediaOf(elements, tell, sight);
   const looks = looksOf(secrets, elements, fields);
-  const { take, rows } = takeOf(secrets, elements);
+  const { take, rows } = takeOf(secrets, elements, form);
   const { secretRects } = looks;
 
   const modifiers = (event) => ['ctrl', 'alt', 'shift', 'meta'].filter((m) => event[`${m}Key`]);

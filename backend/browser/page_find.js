@@ -234,6 +234,8 @@
     if (how.write && (e.readOnly || attr(e, 'aria-readonly') === 'true')) return wait('readonly');
     const other = how.form && form.unlike(e, how.form);
     if (other) return wait(other.more ? 'more' : 'less', { near: other.more || other.less });
+    const line = how.says && form.strange(e, how.says);
+    if (line) return wait('says', { near: line });
     if (how.options) {
       if (!(e instanceof HTMLSelectElement)) return wait('options');
       const labels = [...e.options].filter((o) => !o.disabled).map((o) => flatten(o.label));

@@ -13,9 +13,13 @@
   const parts = 'form,dialog,[role=dialog],[role=alertdialog],[role=form]';
   const toggles = '[role=checkbox],[role=switch],[role=radio]';
   const controls = `input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],${toggles}`;
+  const unsaid = 'label,legend,a,button,summary,nav,aside,[role=button],[role=link],[role=tab],[role=menuitem],[role=checkbox],[role=radio],[role=switch],[role=navigation],[role=complementary],[role=banner],[role=contentinfo],body>header,body>footer';
+  const passing = 'tr,li,time,[role=row],[role=listitem],[role=option],[role=article],[role=status],[role=log],[role=timer],[role=marquee]';
+  const matches = Element.prototype.matches;
   const most = 300; // controls of a form, and
   const large = 3000; // elements of a part of a page, beyond which it is not looked at
   const long = 20_000; // characters of it
+  const mostLines = 120;
 
   /** The form that an element belongs to, or the nearest part around it in which something can be filled in; null where there is none. */
   function formOf(e) {
@@ -103,5 +107,79 @@
     return secrets.mask(flat(out)).slice(0, long);
   }
 
-  return { describe: (e) => ({ form: filled(e), text: says(e) || undefined }), unlike };
+  /** What a line is compared by: without what is another each day, which are numbers and dates. */
+  const plain = (line) => line.replace(dates(), '0').replace(/\p{Nd}+(?:[.,:/’' -]\p{Nd}+)*/gu, '#');
+  let named; // the names of months and days, in the page's language
+  function dates() {
+    if (named) return named;
+    const all = new Set();
+    const lang = [document.documentElement.lang, navigator.language, 'en'].filter((l) => /^\p{L}{2,3}(?:-|$)/u.test(l));
+    for (const how of [{ month: 'long' }, { month: 'short' }, { weekday: 'long' }, { weekday: 'short' }, { month: 'long', day: 'numeric' }]) {
+      const format = new Intl.DateTimeFormat(lang, { ...how, timeZone: 'UTC' });
+      for (let n = 0; n < 12; n++) for (const { type, value } of format.formatToParts(Date.UTC(2026, n, n + 1))) if ((type === 'month' || type === 'weekday') && /^\p{L}{3,}$/u.test(value)) all.add(value);
+    }
+    return (named = new RegExp(`(?<!\\p{L})(?:${[...all].sort((a, b) => b.length - a.length).join('|') || '0'})(?!\\p{L})`, 'gu'));
+  }
+
+  /** The element that a text is laid out as a line of. */
+  function lineOf(text) {
+    let at = parent(text);
+    while (at && /^(?:inline|contents|ruby)$/.test(getComputedStyle(at).display)) at = above(at);
+    return at;
+  }
+
+  /**
+   * The lines of text around an element: of the dialog that it lies in, else of the main part of the page. Without the labels of fields and
+   * of what can be pressed, which are known by themselves, without rows and items, which are data, and without what floats over the page.
+   */
+  function lines(e) {
+    const part = closest.call(e, 'dialog,[role=dialog],[role=alertdialog]') || closest.call(e, 'main,[role=main]') || body();
+    const left = (node) =>
+      node === e ||
+      /^(?:script|style|template|noscript|select|textarea)$/.test(tagOf.call(node)) ||
+      !visible.call(node, { visibilityProperty: true }) ||
+      matches.call(node, passing) ||
+      (!contains(node, e) && (matches.call(node, unsaid) || getComputedStyle(node).position === 'fixed'));
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
+      if (node instanceof Text) return NodeFilter.FILTER_ACCEPT;
+      return left(node) ? NodeFilter.FILTER_REJECT : tagOf.call(node) === 'br' ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP;
+    });
+    const out = [];
+    let last = null;
+    while (texts.nextNode()) {
+      const node = texts.currentNode;
+      if (!(node instanceof Text)) last = null;
+      else if (/\S/.test(node.data)) {
+        const line = lineOf(node);
+        if (line === last) out[out.length - 1] += node.data;
+        else out.push(node.data);
+        last = line;
+      } else if (last && out.length) out[out.length - 1] += ' ';
+    }
+    return out.map((line) => secrets.mask(flat(line)).slice(0, 200)).filter((line) => /\p{L}/u.test(line));
+  }
+
+  /** The lines around an element as they are compared; undefined where there are many. */
+  function worded(e) {
+    if ((body() || e).getElementsByTagName('*').length > large) return undefined;
+    const all = lines(e).map(plain);
+    return all.length <= mostLines ? all : undefined;
+  }
+
+  /**
+   * The first line around an element that is none of those that were taught, in which * stands for anything, and A › B for B right after A;
+   * undefined where there is none.
+   */
+  function strange(e, taught) {
+    const pattern = (line) => new RegExp(`^${line.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&')).join('.*')}$`, 'su');
+    const known = taught.map((line) => plain(line).split(' › ').map(pattern).reverse());
+    let before = '';
+    return lines(e).find((line) => {
+      const both = [plain(line), before];
+      before = both[0];
+      return !known.some((parts) => parts.length <= 2 && parts.every((p, i) => p.test(both[i])));
+    });
+  }
+
+  return { describe: (e) => ({ form: filled(e), text: says(e) || undefined, says: worded(e) }), unlike, worded, strange };
 })

@@ -1,6 +1,6 @@
 // What Deskbell asks a frame for: what stands in an element that was picked. It
 // runs when it is called, never for an event, and may read the layout.
-(function takes(secrets, elements) {
+(function takes(secrets, elements, form) {
   'use strict';
 
   const { attr, tagOf, find, flat, isEditable, rootOf } = elements;
@@ -107,7 +107,7 @@
       return { text: JSON.stringify(rows), rows, cut: left, header: whole.header, bounds: bounds(whole.node), element: elements.describe(whole.node) };
     }
     if (closest.call(e, 'option')) e = closest.call(e, 'select') || e;
-    return { text: text(e), bounds: bounds(e), element: elements.describe(e) };
+    return { text: text(e), bounds: bounds(e), element: { ...elements.describe(e), says: form.worded(e) } };
   }
 
   function selection() {

@@ -85,6 +85,7 @@ type ProcedureStep struct {
 	Output    string                `json:"output,omitempty" doc:"Of pick: the output that it gives."`
 	Take      string                `json:"take,omitempty" enum:"element,table,list" doc:"Of pick; absent: element."`
 	Form      []Filled              `json:"form,omitzero" doc:"What may be filled in, ticked and chosen in the form around the target when it is used: anything else stops the run, and so does a box that is not ticked any more. Absent: it is not looked at."`
+	Says      []string              `json:"says,omitzero" doc:"Of pick, and of a step that writes: the lines of text that may stand around its target, in which * stands for anything and # for a number; A › B is B right after A. Another line stops the run. Absent: they are not looked at."`
 	Dialogs   []ProcedureDialog     `json:"dialogs,omitempty" doc:"Those that come of it, in order. Another one stops the run."`
 	Optional  bool                  `json:"optional,omitempty" doc:"Done only where its target is there."`
 	Writes    bool                  `json:"writes,omitempty" doc:"It sends something that changes: it is done at most once, and after a crash not again."`
@@ -214,6 +215,7 @@ type UnattendedRun struct {
 type RunByHand struct {
 	Step    string    `json:"step" doc:"The id of the step that was to come."`
 	Instead bool      `json:"instead,omitempty" doc:"They did that step themselves; else it was done afterwards."`
+	Accept  bool      `json:"accept,omitempty" doc:"They had it done although the form or the words around its element were not those that were taught."`
 	From    time.Time `json:"from"`
 	To      time.Time `json:"to"`
 }
@@ -266,6 +268,7 @@ type RunStop struct {
 	Step     string   `json:"step,omitempty" doc:"The step's id; absent: an effect."`
 	Expected Sentence `json:"expected"`
 	Found    Sentence `json:"found"`
+	Differs  bool     `json:"differs,omitempty" doc:"The step can be done: the form or the words around its element are not those that were taught."`
 	Unsure   bool     `json:"unsure,omitempty" doc:"Whether the step was done is not known: Deskbell ended in the midst of it."`
 	Picture  string   `json:"picture,omitempty" doc:"Of the recording of the run: the page as it was at the stop. Absent until it is taken, and where there is none."`
 	Page     *WebPage `json:"page,omitempty" doc:"The page it shows."`

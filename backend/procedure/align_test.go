@@ -306,6 +306,34 @@ func TestTheFormOfAStep(t *testing.T) {
 	}
 }
 
+// Around a step may stand what all recordings had, and what differs between two lines that are the same.
+func TestTheWordsAroundAStep(t *testing.T) {
+	show := func(customer string, says ...string) human.Procedure {
+		return human.Procedure{Steps: []human.ProcedureStep{
+			{ID: "s1", Do: "change", Text: customer, Target: &human.ProcedureTarget{Role: "textbox", Name: "Customer"}},
+			{ID: "s2", Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: says},
+		}}
+	}
+	for _, tt := range []struct{ a, b, want []string }{
+		{[]string{"Order", "To Anna & Co", "Contact", "Doris", "A mail is sent."}, []string{"Order", "To Bert", "Contact", "Egon Zorn", "A mail is sent."}, []string{"Order", "To {customer}", "Contact", "Contact › *", "A mail is sent."}},
+		{[]string{"Order", "Dear Doris Kiel,", "Bye"}, []string{"Order", "Dear Egon Zorn,", "Bye"}, []string{"Order", "Dear *,", "Bye"}},
+		{[]string{"Order", "New", "Offer", "Bye"}, []string{"Order", "Late", "Bye"}, []string{"Order", "New", "Late", "Offer", "Bye"}},
+		{[]string{"Doris", "Order"}, []string{"Egon", "Order"}, []string{"Doris", "Egon", "Order"}},
+		{[]string{"Order"}, []string{"Order", "Bye"}, []string{"Order", "Bye"}},
+		{[]string{}, []string{}, []string{}},
+		{nil, []string{"Order"}, nil},
+	} {
+		p, _ := Align([]human.Procedure{show("Anna & Co", tt.a...), show("Bert", tt.b...)})
+		if got := p.Steps[1].Says; !slices.Equal(got, tt.want) || (got == nil) != (tt.want == nil) {
+			t.Errorf("of %q and %q came %q", tt.a, tt.b, got)
+		}
+	}
+	p, _ := Align([]human.Procedure{show("Anna & Co", "To Anna & Co", "Bye")})
+	if filled, err := Fill(human.Procedure{Parameters: []human.ProcedureParameter{{Name: "customer", Type: "text"}}, Steps: []human.ProcedureStep{{Do: "click", Says: []string{"To {customer}"}}}}, map[string]string{"customer": "Carl"}); err != nil || filled.Steps[0].Says[0] != "To Carl" {
+		t.Errorf("of one recording %q; filled in %q, %v", p.Steps[1].Says, filled.Steps[0].Says, err)
+	}
+}
+
 // What is the same in a part of a word or number is so by chance.
 func TestWhatTextsHaveInCommon(t *testing.T) {
 	for _, tt := range []struct{ want, a, b string }{

@@ -106,7 +106,7 @@ func (s *Service) Tools(ctx context.Context, by human.Actor) ([]Tool, error) {
 // A RunOrder is what an operator does with a run.
 type RunOrder struct {
 	NotDone bool   `json:"not_done,omitempty" doc:"With continue and step: the operator has looked, and the step that may have been done was not."`
-	Do      string `json:"do" enum:"pause,continue,step,take,done,skip,end" doc:"pause: before the next step. continue: from the step it stopped at, which is done now. step: the same, then pause. take: the operator has the page. done: the step it stopped at was done by hand; continue with the next. skip: leave that step out. end: no more of it."`
+	Do      string `json:"do" enum:"pause,continue,accept,step,take,done,skip,end" doc:"pause: before the next step. continue: from the step it stopped at, which is done now. accept: the same, with the form and the words around its element as they are. step: the same as continue, then pause. take: the operator has the page. done: the step it stopped at was done by hand; continue with the next. skip: leave that step out. end: no more of it."`
 }
 
 // DraftOf are the recordings that a procedure is to be made of.

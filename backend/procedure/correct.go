@@ -39,6 +39,9 @@ func (s *Service) Correction(ctx context.Context, by human.Actor, id human.Opera
 		if err := c.takes(hand, v.Number); err != nil {
 			return ProcedureDraft{}, err
 		}
+		if hand.Accept {
+			c.accepts(hand)
+		}
 	}
 	if len(c.changed) == 0 {
 		return ProcedureDraft{}, human.Errorf(human.Conflict, "nothing was done by hand in the run of operation %s that could be taught", id)
@@ -129,6 +132,41 @@ func (c *correction) takes(hand human.RunByHand, version int) error {
 	return nil
 }
 
+// accepts adds to a step what stood around its element when it was done with that.
+func (c *correction) accepts(hand human.RunByHand) {
+	i := slices.IndexFunc(c.p.Steps, func(s human.ProcedureStep) bool { return s.ID == hand.Step })
+	if i < 0 || c.p.Steps[i].Target == nil {
+		return
+	}
+	s := &c.p.Steps[i]
+	at := slices.IndexFunc(c.seen.Steps, func(o human.ProcedureStep) bool {
+		when, ok := c.at[o.From[0].Action]
+		return ok && !when.Before(hand.To) && o.Do == s.Do && o.Target != nil && o.Target.Role == s.Target.Role
+	})
+	if at < 0 {
+		return
+	}
+	did := c.taught(c.seen.Steps[at])
+	if s.Form != nil {
+		like := func(f, g human.Filled) bool {
+			return g.Role == f.Role && g.Name == f.Name && (g.Holds == "" || f.Holds == "" || g.Holds == f.Holds)
+		}
+		s.Form = slices.Clone(s.Form)
+		for i, f := range s.Form {
+			s.Form[i].Optional = f.Optional || !slices.ContainsFunc(did.Form, func(g human.Filled) bool { return like(f, g) })
+		}
+		for _, f := range did.Form {
+			if f.Optional = true; !slices.ContainsFunc(s.Form, func(g human.Filled) bool { return like(f, g) }) {
+				s.Form = append(s.Form, f)
+			}
+		}
+	}
+	if s.Says != nil && did.Says != nil {
+		s.Says = compacted(append(slices.Clone(s.Says), did.Says...))
+	}
+	c.changed = append(c.changed, s.ID)
+}
+
 // has says whether an action was taught already: in an earlier correction by the same run.
 func (c *correction) has(from human.ProcedureSource) bool {
 	return slices.ContainsFunc(c.p.Steps, func(s human.ProcedureStep) bool { return slices.Contains(s.From, from) })
@@ -143,6 +181,9 @@ func instead(old, by human.ProcedureStep) human.ProcedureStep {
 	}
 	by.ID, by.Output, by.Take, by.Writes = old.ID, old.Output, old.Take, old.Writes || by.Writes
 	by.Text, by.Secret, by.Options, by.Files = old.Text, old.Secret, old.Options, old.Files
+	if by.Says != nil {
+		by.Says = compacted(append(slices.Clone(old.Says), by.Says...))
+	}
 	if len(by.Then) == 0 {
 		by.Then = old.Then
 	}

@@ -90,6 +90,10 @@ func stepTexts(s human.ProcedureStep, f func(textKind, string) string) human.Pro
 	for i, x := range s.Form {
 		s.Form[i].Name, s.Form[i].Holds = f(plainText, x.Name), f(plainText, x.Holds)
 	}
+	s.Says = slices.Clone(s.Says)
+	for i, line := range s.Says {
+		s.Says[i] = f(plainText, line)
+	}
 	s.Dialogs = slices.Clone(s.Dialogs)
 	for i, d := range s.Dialogs {
 		s.Dialogs[i].Message, s.Dialogs[i].Input = f(plainText, d.Message), f(plainText, d.Input)

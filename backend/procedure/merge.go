@@ -429,7 +429,7 @@ func (m *merger) step(c column) human.ProcedureStep {
 	s.URL, _ = m.values.explainAddress(who, each(c, func(s *shown) string { return s.URL }), nil)
 	s.Target = m.target(who, targets(c, func(s *shown) *human.ProcedureTarget { return s.Target }))
 	s.To = m.target(who, targets(c, func(s *shown) *human.ProcedureTarget { return s.To }))
-	s.Form = m.form(c)
+	s.Form, s.Says = m.form(c), m.says(c)
 	s.Dialogs = slices.Clone(s.Dialogs)
 	for i := range s.Dialogs {
 		at := func(of func(human.ProcedureDialog) string) func(*shown) string {
@@ -628,6 +628,70 @@ func (m *merger) form(c column) []human.Filled {
 		}
 	}
 	return out
+}
+
+// says are the lines that may stand around a step: those of all recordings. nil where they are not known of one.
+func (m *merger) says(c column) []string {
+	who := c.who()
+	if slices.ContainsFunc(who, func(k int) bool { return c.of[k].Says == nil }) {
+		return nil
+	}
+	first := who[:1]
+	out := c.of[who[0]].Says
+	for _, k := range who[1:] {
+		out = blend(out, c.of[k].Says, func(a, b string) string {
+			if text, ok := m.values.explain([]int{who[0], k}, []string{a, b}); ok {
+				return text
+			}
+			return common([]string{a, b})
+		})
+	}
+	if len(who) == 1 {
+		out = slices.Clone(out)
+		for i, line := range out {
+			out[i], _ = m.values.explain(first, []string{line})
+		}
+	}
+	return orEmpty(compacted(out))
+}
+
+// blend are the lines of two lists. Those that differ between two that are the same become one each, by pair; a line that has nothing in
+// common with its like is known by the one before it.
+func blend(a, b []string, pair func(a, b string) string) (out []string) {
+	for {
+		n := slices.IndexFunc(a, func(line string) bool { return slices.Contains(b, line) })
+		to := len(b)
+		if n < 0 {
+			n = len(a)
+		} else {
+			to = slices.Index(b, a[n])
+		}
+		last := len(out) - 1
+		for i := 0; i < n || i < to; i++ {
+			text := "*"
+			if n == to {
+				text = pair(a[i], b[i])
+			}
+			switch {
+			case strings.Trim(text, "* ") != "":
+				out = append(out, text)
+			case n == to && i == 0 && last >= 0:
+				out = append(out, out[last]+" › *")
+			default:
+				out = append(append(out, a[min(i, n):min(i+1, n)]...), b[min(i, to):min(i+1, to)]...)
+			}
+		}
+		if n == len(a) {
+			return out
+		}
+		out = append(out, a[n])
+		a, b = a[n+1:], b[to+1:]
+	}
+}
+
+// compacted are texts, each once.
+func compacted(all []string) (out []string) {
+	return union(nil, all, func(s string) string { return s })
 }
 
 // settable says of what steps fill in and choose that it may be missing, and hold anything: those steps say what it holds.

@@ -29,15 +29,16 @@ const (
 
 // A run is one that is not over. Its goroutine alone does steps; orders reach it through a channel.
 type run struct {
-	s      *Service
-	by     human.Actor
-	p      human.Procedure // with the values filled in
-	digest string          // of the operation
-	cancel context.CancelFunc
-	orders chan RunOrder
-	over   chan struct{} // closed when its goroutine has ended
-	hands  record.Hands
-	since  int64 // when the step under way began, of the recording's clock
+	s        *Service
+	by       human.Actor
+	p        human.Procedure // with the values filled in
+	digest   string          // of the operation
+	cancel   context.CancelFunc
+	orders   chan RunOrder
+	over     chan struct{} // closed when its goroutine has ended
+	hands    record.Hands
+	since    int64 // when the step under way began, of the recording's clock
+	accepted int   // the step that is done although the form or the words around it differ; -1: none
 
 	mu     sync.Mutex
 	r      human.RunOfProcedure
@@ -118,7 +119,7 @@ func (s *Service) Run(ctx context.Context, by human.Actor, id human.OperationID)
 	default:
 		return r, err
 	}
-	one := &run{s: s, by: by, p: p, digest: op.Digest, orders: make(chan RunOrder, 1), over: make(chan struct{}), r: r}
+	one := &run{s: s, by: by, p: p, digest: op.Digest, orders: make(chan RunOrder, 1), over: make(chan struct{}), accepted: -1, r: r}
 	if err := s.enter(one, id); err != nil {
 		return r, err
 	}
@@ -390,10 +391,12 @@ func (one *run) allows(o RunOrder) error {
 	defer one.mu.Unlock()
 	goes := one.r.State == human.Performing
 	switch {
-	case !slices.Contains([]string{"pause", "continue", "step", "take", "done", "skip", "end"}, o.Do):
-		return human.BadField("do", "%q is not one of pause, continue, step, take, done, skip, end", human.OneLine(o.Do, 40))
+	case !slices.Contains([]string{"pause", "continue", "accept", "step", "take", "done", "skip", "end"}, o.Do):
+		return human.BadField("do", "%q is not one of pause, continue, accept, step, take, done, skip, end", human.OneLine(o.Do, 40))
 	case goes && !slices.Contains([]string{"pause", "take", "end"}, o.Do):
 		return human.Errorf(human.Conflict, "the run is not paused; pause it first")
+	case o.Do == "accept" && (one.r.Stop == nil || !one.r.Stop.Differs):
+		return human.Errorf(human.Conflict, "the run did not stop at a form or words that are not those that were taught")
 	case (o.Do == "continue" || o.Do == "step") && one.r.Stop != nil && one.r.Stop.Unsure && !o.NotDone:
 		return human.Errorf(human.Conflict, "step %s may have been done already; look, then say that it was done, or that it was not", one.r.Stop.Step)
 	}
@@ -610,6 +613,9 @@ func (one *run) change(ctx context.Context, how func(*human.RunOfProcedure)) err
 // step does one step and waits for its checkpoints. stop is what it stops at.
 func (one *run) step(ctx context.Context, at int) (stop *human.RunStop, err error) {
 	s := one.p.Steps[at]
+	if at == one.accepted {
+		s.Form, s.Says = nil, nil
+	}
 	picked := "" // on the disk with the mark that it was done
 	mark := func(how func(*human.RunStep)) error {
 		return one.change(ctx, func(r *human.RunOfProcedure) {
@@ -647,7 +653,7 @@ func (one *run) step(ctx context.Context, at int) (stop *human.RunStop, err erro
 			} else {
 				err = nil
 			}
-			return &human.RunStop{Step: s.ID, Expected: not.Expected, Found: not.Found, Unsure: not.Did}, err
+			return &human.RunStop{Step: s.ID, Expected: not.Expected, Found: not.Found, Unsure: not.Did, Differs: not.Differs}, err
 		case err != nil:
 			return one.lost(ctx, s, err)
 		}
@@ -808,7 +814,7 @@ func (one *run) obey(ctx context.Context, o RunOrder, since time.Time) (continue
 	}
 	err = one.change(ctx, func(r *human.RunOfProcedure) {
 		if at < len(r.Steps) {
-			r.ByHand = append(slices.Clone(r.ByHand), human.RunByHand{Step: r.Steps[at].Step, Instead: o.Do == "done", From: since, To: one.s.d.Now().UTC()})
+			r.ByHand = append(slices.Clone(r.ByHand), human.RunByHand{Step: r.Steps[at].Step, Instead: o.Do == "done", Accept: o.Do == "accept", From: since, To: one.s.d.Now().UTC()})
 			switch {
 			case o.Do == "done":
 				r.Steps[at].State = human.StepByHand
@@ -822,6 +828,10 @@ func (one *run) obey(ctx context.Context, o RunOrder, since time.Time) (continue
 	})
 	one.mu.Lock()
 	one.pausal = o.Do == "step"
+	one.accepted = at
+	if o.Do != "accept" {
+		one.accepted = -1
+	}
 	one.mu.Unlock()
 	one.hands.Resume()
 	return true, err

@@ -186,7 +186,7 @@ steps:
   - {id: s1, do: navigate, title: Open the portal, url: "https://portal.example/", then: [{is: address, text: "https://portal.example/"}]}
   - {id: s2, do: change, title: Sign in, secret: login, target: {role: textbox, name: Password, selectors: [["#password"]]}, then: [{is: text, text: Welcome}]}
   - {id: s3, do: click, title: Close the notice, optional: true, target: {role: button, name: Close}, then: [{is: gone, target: {role: button, name: Close}}]}
-  - {id: s4, do: click, title: Order, writes: true, target: {role: button, name: Order}, then: [{is: text, text: Thank you}]}
+  - {id: s4, do: click, title: Order, writes: true, says: [], target: {role: button, name: Order}, then: [{is: text, text: Thank you}]}
   - {id: s5, do: pick, title: Read the number, output: number, target: {role: status, name: Number}, then: [{is: text, text: Thank you}]}
 effects:
   - {is: sql, title: the order is in the database, path: orders.db, query: "SELECT customer FROM orders", has: [Nordwind], fresh: true, within: 0.05}
@@ -385,6 +385,48 @@ func TestAStop(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAStopThatIsAccepted is at a form or words that are not those that were taught: with its order the step is done with them as they are.
+func TestAStopThatIsAccepted(t *testing.T) {
+	d := newDesk(t)
+	d.effect = d.grows()
+	d.act = func(s human.ProcedureStep) (record.Did, error) {
+		if s.ID == "s4" && s.Says != nil {
+			return record.Did{}, &record.Mismatch{Expected: human.Sayf("words"), Found: human.Sayf("other words"), Differs: true}
+		}
+		if s.ID == "s5" {
+			return record.Did{}, &record.Mismatch{Expected: human.Sayf("button %q", "Order"), Found: human.Sayf("button %q", "Buy")}
+		}
+		return record.Did{}, nil
+	}
+	id := d.asked()
+	_, err := d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	r := d.until(id, human.Halted)
+	if r.Stop == nil || r.Stop.Step != "s4" || !r.Stop.Differs {
+		t.Fatalf("it stopped at %+v", r.Stop)
+	}
+	stopsAgain := func() {
+		t.Helper()
+		for n := r.Stops; r.Stops == n; {
+			r = d.until(id, human.Halted)
+		}
+	}
+	d.orders(id, procedure.RunOrder{Do: "continue"})
+	if stopsAgain(); r.Stop.Step != "s4" {
+		t.Fatalf("then it stopped at %+v", r.Stop)
+	}
+	d.orders(id, procedure.RunOrder{Do: "accept"})
+	if stopsAgain(); r.Stop.Step != "s5" || len(r.ByHand) != 2 || !r.ByHand[1].Accept || r.ByHand[1].Step != "s4" {
+		t.Fatalf("in the end it stopped at %+v after %+v", r.Stop, r.ByHand)
+	}
+	if _, err := d.service.Order(t.Context(), ann, id, procedure.RunOrder{Do: "accept"}); human.KindOf(err) != human.Conflict {
+		t.Errorf("another stop was accepted: %v", err)
+	}
+	d.set(func() { d.act = nil })
+	d.orders(id, procedure.RunOrder{Do: "continue"})
+	d.until(id, human.Succeeded)
 }
 
 // TestACheckpointThatFails stops after the step, which is not done again.

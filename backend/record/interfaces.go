@@ -190,6 +190,7 @@ type Did struct {
 type Mismatch struct {
 	Expected, Found human.Sentence
 	Missing         bool   // the element is not there at all, so that an optional step can be left out
+	Differs         bool   // the step can be done: the form or the words around its element are not those that were taught
 	Did             bool   // the step was begun: what came of it is not known
 	Holds           string // of a value: what stands in the field instead; "" where that is not said
 }

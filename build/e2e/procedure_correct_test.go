@@ -152,3 +152,61 @@ func TestBrowserShowsTheNextVersion(t *testing.T) {
 		t.Errorf("a run without a stop has a correction: %d %s", status, said)
 	}
 }
+
+// What stands around a button that was not there when it was taught stops a run. Once an operator has had it done as it is, the next
+// version allows that.
+func TestBrowserAcceptsOtherWords(t *testing.T) {
+	s := newStudy(t, false)
+	var hint atomic.Value
+	var sent atomic.Int32
+	hint.Store("<p>You get a mail.</p>")
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if r.Method == http.MethodPost {
+			sent.Add(1)
+			fmt.Fprint(w, `<!doctype html><title>Sent</title><p role=status>Sent</p>`)
+			return
+		}
+		fmt.Fprintf(w, `<!doctype html><title>Order</title><h1>Order no. %d</h1><form method=post>%s<label>Customer <input name=customer></label><button>Send</button></form>`, 5+sent.Load(), hint.Load())
+	}))
+	t.Cleanup(site.Close)
+	_, rec, p := s.record(t, "send an order", site.URL+"/", human.BrowserOptions{})
+	p.enters("input", "Nordwind")
+	p.clicks("button")
+	p.sees("Sent")
+	s.stop(t, &rec)
+	var draft procedure.ProcedureDraft
+	s.call("POST", "/api/procedure-drafts", map[string]any{"recordings": []human.RecordingID{rec.ID}}, &draft)
+	taught := draft.Procedure
+	taught.Name, taught.Policy = "send_order", procedure.Permissive
+	sends := slices.IndexFunc(taught.Steps, func(s human.ProcedureStep) bool { return s.Writes })
+	if sends < 0 || !slices.Equal(taught.Steps[sends].Says, []string{"Order no. #", "You get a mail."}) {
+		t.Fatalf("taught %+v", taught.Steps)
+	}
+	s.call("POST", "/api/procedures", map[string]any{"procedure": taught}, nil)
+
+	more := `<p>You get a mail.</p><p>A copy is sent, too.</p><label><input type=checkbox name=copy checked> Copy</label>`
+	hint.Store(more)
+	run := s.performs(t, "send_order", nil)
+	if run.r.Stop == nil || !run.r.Stop.Differs || !strings.Contains(run.r.Stop.Found.Text, "Copy") || sent.Load() != 1 {
+		t.Fatalf("a box that is ticked does not stop it: %+v", run.r.Stop)
+	}
+	run.order(t, "accept")
+	if run.r.State != human.Succeeded || sent.Load() != 2 {
+		t.Fatalf("%+v", run.r)
+	}
+	var next procedure.ProcedureDraft
+	s.call("GET", run.path()+"/correction", nil, &next)
+	step := next.Procedure.Steps[sends]
+	if !slices.Equal(next.Changed, []string{step.ID}) || !slices.Equal(step.Says, []string{"Order no. #", "You get a mail.", "A copy is sent, too."}) || !slices.ContainsFunc(step.Form, func(f human.Filled) bool { return f.Name == "Copy" && f.Optional }) {
+		t.Fatalf("it is not what was accepted: %q, %+v", next.Changed, step)
+	}
+	s.call("POST", "/api/procedures", map[string]any{"procedure": next.Procedure, "after": next.After}, nil)
+	if again := s.performs(t, "send_order", nil); again.r.State != human.Succeeded || again.r.Stops != 0 || sent.Load() != 3 {
+		t.Fatalf("%+v", again.r)
+	}
+	hint.Store(more + "<p>Now, without asking again.</p>")
+	if run = s.performs(t, "send_order", nil); run.r.Stop == nil || !strings.Contains(run.r.Stop.Found.Text, "without asking") || sent.Load() != 3 {
+		t.Fatalf("a new line does not stop it: %+v", run.r.Stop)
+	}
+}

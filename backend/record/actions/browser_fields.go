@@ -173,7 +173,7 @@ func (d *Deriver) pageKey(t *tab, ev human.RecordedEvent) {
 			e.a.Key = ev.Key
 			if ev.Element != nil && e.a.Element != nil {
 				el := *e.a.Element
-				el.Form, el.Shows = ev.Element.Form, ev.Element.Shows
+				el.Form, el.Shows, el.Says = ev.Element.Form, ev.Element.Shows, ev.Element.Says
 				e.a.Element = &el
 			}
 		}

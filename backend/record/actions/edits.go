@@ -20,9 +20,9 @@ func Apply(list []human.Action, edits human.Edits, lang string) []human.Action {
 			mask(a)
 			a.Words = Words(*a, lang)
 		}
-		if e := a.Element; e != nil && len(e.Shows) > 0 && len(cuts)+len(masked) > 0 {
+		if e := a.Element; e != nil && len(e.Shows)+len(e.Says) > 0 && len(cuts)+len(masked) > 0 {
 			bare := *e
-			bare.Shows = nil // a fingerprint of what is hidden would tell a short text
+			bare.Shows, bare.Says = nil, nil // a fingerprint of what is hidden would tell a short text, and a page may say it again
 			a.Element = &bare
 		}
 		if words := edits.Words[a.ID]; words != "" {
@@ -76,7 +76,7 @@ func nameless(e *human.Element) *human.Element {
 	if out.Name != "" {
 		out.Name, out.Hidden = "", "operator"
 	}
-	out.Named, out.Beside, out.Form, out.Shows = "", "", nil, nil
+	out.Named, out.Beside, out.Form, out.Shows, out.Says = "", "", nil, nil, nil
 	out.Selectors = nil // most of them have names in them
 	out.Ancestry = slices.Clone(e.Ancestry)
 	for i := range out.Ancestry {
@@ -93,7 +93,7 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 	for i := range out {
 		if e := out[i].Element; e != nil { // what stands around it in a page is for teaching alone
 			bare := *e
-			if bare.Form, bare.Shows = nil, nil; len(e.Ancestry) > 0 && e.Ancestry[0].Role == "row" {
+			if bare.Form, bare.Shows, bare.Says = nil, nil, nil; len(e.Ancestry) > 0 && e.Ancestry[0].Role == "row" {
 				bare.Ancestry = nil
 			}
 			out[i].Element = &bare

@@ -76,6 +76,12 @@ func (c *compiler) step(m *move, do string) human.ProcedureStep {
 				s.Form = append(s.Form, f)
 			}
 		}
+		if e := m.Element; e != nil && e.Says != nil {
+			s.Says = []string{}
+			for _, line := range e.Says {
+				s.Says = append(s.Says, escape(hidden.ReplaceAllString(line, "*")))
+			}
+		}
 	}
 	s.Modifiers = m.Modifiers
 	s.From = []human.ProcedureSource{{Recording: c.recording, Action: m.ID}}
@@ -464,6 +470,9 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 			value = strings.Join(s.Options, ", ")
 		}
 		s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "value", Text: value, Target: s.Target, Frame: s.Frame})
+	}
+	if !s.Writes && s.Do != "pick" {
+		s.Says = nil
 	}
 	c.p.Steps = append(c.p.Steps, s)
 }

@@ -5729,6 +5729,8 @@ export interface components {
              */
             named?: "otherwise";
             role: string;
+            /** @description Of what is pressed in a page: the lines of text around it, without rows of data, labels and numbers. Absent: there are many. */
+            says?: string[];
             /** @description A field for passwords; its text is never read. */
             secret?: boolean;
             /** @description The best first: a test id, aria/NAME[role="ROLE"], placeholder, label, alt, text/, title, CSS id, CSS path. Each a list descending through shadow roots. */
@@ -7609,6 +7611,8 @@ export interface components {
             output?: string;
             /** @description The tab: t1 (absent), t2 in the order in which they open. */
             page?: string;
+            /** @description Of pick, and of a step that writes: the lines of text that may stand around its target, in which * stands for anything and # for a number; A › B is B right after A. Another line stops the run. Absent: they are not looked at. */
+            says?: string[];
             /**
              * Format: int64
              * @description Of scroll: the offset it then has, in CSS pixels.
@@ -8482,6 +8486,8 @@ export interface components {
             run_id: string;
         };
         RunByHand: {
+            /** @description They had it done although the form or the words around its element were not those that were taught. */
+            accept?: boolean;
             /** Format: date-time */
             from: string;
             /** @description They did that step themselves; else it was done afterwards. */
@@ -8551,10 +8557,10 @@ export interface components {
         };
         RunOrder: {
             /**
-             * @description pause: before the next step. continue: from the step it stopped at, which is done now. step: the same, then pause. take: the operator has the page. done: the step it stopped at was done by hand; continue with the next. skip: leave that step out. end: no more of it.
+             * @description pause: before the next step. continue: from the step it stopped at, which is done now. accept: the same, with the form and the words around its element as they are. step: the same as continue, then pause. take: the operator has the page. done: the step it stopped at was done by hand; continue with the next. skip: leave that step out. end: no more of it.
              * @enum {string}
              */
-            do: "pause" | "continue" | "step" | "take" | "done" | "skip" | "end";
+            do: "pause" | "continue" | "accept" | "step" | "take" | "done" | "skip" | "end";
             /** @description With continue and step: the operator has looked, and the step that may have been done was not. */
             not_done?: boolean;
         };
@@ -8576,6 +8582,8 @@ export interface components {
             step: string;
         };
         RunStop: {
+            /** @description The step can be done: the form or the words around its element are not those that were taught. */
+            differs?: boolean;
             expected: components["schemas"]["Sentence"];
             found: components["schemas"]["Sentence"];
             /** @description The page it shows. */

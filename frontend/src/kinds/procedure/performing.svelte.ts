@@ -145,6 +145,7 @@ export class Performing implements Controller {
     return [
       one('pause', m.proc_pause, ['Space']),
       { ...one('continue', again, stopped() ? [] : ['Space']) },
+      one('accept', m.proc_accept, []),
       one('step', m.proc_step, ['n']),
       one('take', m.proc_take, ['t']),
       one('done', () => (this.run?.stop && !this.run.stop.step ? m.proc_done_effect() : m.proc_done()), []),

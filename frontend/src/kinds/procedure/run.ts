@@ -15,6 +15,7 @@ export function orders({ state, stop }: Run): readonly Do[] {
       return ['continue', 'step', 'take', 'end'];
     case 'stopped':
       // An effect is outside of the page: there is no step that could be done alone.
+      if (stop?.differs) return ['continue', 'accept', 'done', 'skip', 'take', 'end'];
       return stop?.step ? ['continue', 'done', 'skip', 'take', 'end'] : ['continue', 'done', 'take', 'end'];
     case 'taken':
       return ['continue', 'done', 'end'];
