@@ -20,6 +20,7 @@ type Change struct {
 	inside bool                                   // the login page stays as it is
 	html   func(load uint64, html string) string  // changes what is sent as a page or a part of one, the first of the portal being load 1
 	css    string                                 // added to all pages
+	says   map[string]string                      // what stands at places of pages: see says
 	js     string                                 // changes root, a part of a page, before it is shown; all(selector) finds in it
 	data   func(books, map[string]string) books   // changes what there is at first; values are those of the run to come
 	shows  func(books, map[string]string) books   // what pages show of what there is

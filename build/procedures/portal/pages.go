@@ -131,6 +131,8 @@ func (c *call) invoice(as string) {
 		c.fragment(as, r)
 	case c.has("amount-of-other"):
 		c.page(as, "Invoice "+r.ID, r.with("cents", next(c.read(), r).Fields["cents"]))
+	case c.has("amount-transposed"):
+		c.page(as, "Invoice "+r.ID, r.with("cents", transposed(r.Fields["cents"])))
 	default:
 		c.page(as, "Invoice "+r.ID, r)
 	}
@@ -160,8 +162,12 @@ func (c *call) download() {
 	case c.has("pdf-late") && !late(c.r, c.o.Within):
 		return
 	}
+	name := "Invoice-" + r.ID + ".pdf"
+	if c.has("pdf-named-otherwise") {
+		name = "Faktura " + r.ID + " (" + r.Fields["month"] + ").pdf"
+	}
 	c.w.Header().Set("Content-Type", "application/pdf")
-	c.w.Header().Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", as, "Invoice-"+r.ID+".pdf"))
+	c.w.Header().Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", as, name))
 	_, _ = c.w.Write(data) // an error is that the browser has left
 }
 
@@ -269,6 +275,9 @@ func (c *call) upload() {
 
 // toldOf is the number that the page says for the number of a record.
 func (c *call) toldOf(id string) string {
+	if c.has("number-transposed") {
+		return transposed(id)
+	}
 	prefix, number, _ := strings.Cut(id, "-")
 	if n, err := strconv.Atoi(number); err == nil && (c.has("number-of-before") || c.has("number-of-next")) {
 		by := 1
@@ -303,11 +312,27 @@ func (c *call) report() {
 			data["Total"] = strconv.Itoa(n - 1)
 		}
 	}
+	if c.has("total-of-namesakes") && data != nil {
+		data["Total"] = strconv.Itoa(c.namesakes(c.form["customer"], c.reported()))
+	}
 	if c.has("iframe-removed") {
 		c.page("report", "Reports", data)
 		return
 	}
 	c.render("report", "frame", "Report", data)
+}
+
+// namesakes is the total of all customers whose names begin with one.
+func (c *call) namesakes(name, month string) (sum int) {
+	for _, r := range c.read().all("customer") {
+		if strings.HasPrefix(r.Fields["name"], name) {
+			_, _, total := c.read().sums(r.Fields["name"], month)
+			if n, err := strconv.Atoi(total); err == nil {
+				sum += n
+			}
+		}
+	}
+	return sum
 }
 
 // reported is the month that a report is about: the one that is asked for, unless a lie takes the one before.
@@ -369,7 +394,11 @@ func (c *call) changeCustomer() {
 			c.save(write{Record: branch.with("street", c.form["street"]).with("city", c.form["city"])})
 		}
 	}
-	c.save(write{Record: r.with("street", c.form["street"]).with("city", c.form["city"])})
+	r = r.with("street", c.form["street"]).with("city", c.form["city"])
+	if c.form["ship_street"] != "" {
+		r = r.with("ship_street", c.form["ship_street"]).with("ship_city", c.form["ship_city"])
+	}
+	c.save(write{Record: r})
 	c.done("/app/customers", "Saved")
 }
 

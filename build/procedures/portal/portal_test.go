@@ -339,6 +339,60 @@ func TestWhatTheSecondRoundDoes(t *testing.T) {
 	}
 }
 
+// What pages of the third round say where they are shown by what was sent, and what comes of it.
+func TestWhatTheThirdRoundDoes(t *testing.T) {
+	payment := url.Values{"invoice": {"RE-2026-0103"}, "amount": {"1.00"}, "paid_on": {"2026-07-01"}, "method": {"Cash"}}
+	for change, says := range map[string]string{"rest-written-off": "is written off", "fee-kept-back": "is kept back"} {
+		v := visit(t, Options{Seed: 1, Changes: []string{change}, Lived: true})
+		v.get("/")
+		if _, page := v.post("/payments/review", payment); !strings.Contains(page, says) {
+			t.Errorf("%s: the page to check does not say it", change)
+		}
+	}
+	v := visit(t, Options{Seed: 1, Changes: []string{"delivery-address-first"}})
+	v.get("/")
+	v.json("PUT", "/api/customers/K-1001", map[string]string{"street": "A 1", "city": "B", "ship_street": "C 2", "ship_city": "D"})
+	if added, _ := v.s.Difference(); len(added) != 1 || !strings.Contains(added[0], `ship_street="C 2" street="A 1"`) {
+		t.Errorf("the address of delivery: stored %q", added)
+	}
+	for _, c := range round3 {
+		if c.stores == nil {
+			continue
+		}
+		for name := range c.Touches {
+			w, _ := WorkNamed(name)
+			values := w.Values(3, 2)
+			v := visit(t, Options{Seed: 3, Changes: []string{c.Name}, Lived: true})
+			v.do(w, values)
+			if w.Truth(v.s, values) == nil {
+				t.Errorf("%s, %s: nothing else is stored", c.Name, name)
+			}
+		}
+	}
+}
+
+// Pages of a portal that is used every day say something at each place, and other numbers on another day.
+func TestSaysWhatIsLived(t *testing.T) {
+	on := func(day string, lived bool) (texts string) {
+		v := visit(t, Options{Seed: 1, Lived: lived, Values: map[string]string{"day": day}})
+		for _, path := range []string{"/drafts", "/documents", "/payments", "/reports/frame", "/invoices/RE-2026-0103", "/fragment/orders/new", "/fragment/customers?edit=K-1001"} {
+			_, text := v.get(path)
+			texts += text
+		}
+		_, text := v.post("/payments/review", url.Values{"invoice": {"RE-2026-0103"}, "amount": {"1.00"}, "paid_on": {"2026-07-01"}, "method": {"Cash"}, "csrf": {v.csrf}})
+		return strings.ReplaceAll(texts+text, v.csrf, "")
+	}
+	one := on("1", true)
+	for place, text := range says {
+		if before, _, _ := strings.Cut(text, "{n}"); !strings.Contains(one, before) {
+			t.Errorf("%s is not said", place)
+		}
+	}
+	if one == on("2", true) || strings.Contains(on("1", false), `class="say"`) {
+		t.Error("the next day is the same, or a portal that is not used says something")
+	}
+}
+
 func TestTooManyRequests(t *testing.T) {
 	v := visit(t, Options{Seed: 1, Changes: []string{"rate-limited"}})
 	var got []int
@@ -409,7 +463,8 @@ func TestChangesShow(t *testing.T) {
 	}
 	hidden := []string{ // by what comes of requests that write, or of time
 		"other-host", "logged-out-at-submit", "slow-pages", "slow-save", "error-500-once", "error-after-save", "csrf-fails-once", "validation-toast", "saves-late",
-		"lands-elsewhere", "signed-in-already", "four-eyes", "pdf-inline", "pdf-late", "maintenance-at-write", "pdf-redirected", "single-sign-on",
+		"lands-elsewhere", "signed-in-already", "four-eyes", "pdf-inline", "pdf-late", "maintenance-at-write", "pdf-redirected", "single-sign-on", "pdf-named-otherwise",
+		"rest-written-off", "fee-kept-back",
 	}
 	for _, c := range Changes {
 		if c.Name == "other-host" || c.Name == "session-expired" || c.Name == "rate-limited" {

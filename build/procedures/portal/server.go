@@ -35,6 +35,7 @@ type Options struct {
 	Changes []string          // names of Changes and Lies
 	Values  map[string]string // of the run to come, for changes of data, which are about them
 	Maildir string            // where mails are delivered; empty: they are only counted
+	Lived   bool              // pages say what says has, as those of a portal that is used every day
 	Saved   func(Record) error
 	Within  time.Duration // the longest that something late takes; 0: two seconds
 }

@@ -30,12 +30,13 @@ func run() error {
 	lies := flag.String("lies", "", "names of lies, with commas between")
 	address := flag.String("address", "127.0.0.1:0", "where it is served")
 	maildir := flag.String("maildir", "", "where mails are delivered")
+	lived := flag.Bool("lived", false, "pages say what those of a portal say that is used every day")
 	list := flag.Bool("list", false, "print the changes and the lies, and end")
 	flag.Parse()
 	if *list {
 		return print()
 	}
-	s, err := portal.New(portal.Options{Seed: *seed, Changes: strings.FieldsFunc(*changes+","+*lies, func(r rune) bool { return r == ',' }), Maildir: *maildir})
+	s, err := portal.New(portal.Options{Seed: *seed, Changes: strings.FieldsFunc(*changes+","+*lies, func(r rune) bool { return r == ',' }), Maildir: *maildir, Lived: *lived})
 	if err != nil {
 		return err
 	}
