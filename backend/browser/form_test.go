@@ -15,6 +15,7 @@ const aForm = `<main><table><tr><th>Customer<th>Belongs to<th><tr><td>Acme<td>Be
 <label>Way <select id=way><option value="">Choose…</option><option>Post</option><option>Mail</option></select></label>
 <label><input id=express type=checkbox> Express</label><label><input id=copy type=checkbox checked> Send a copy</label><label hidden><input type=checkbox checked> Not seen</label>
 <button id=send>Send</button></form>
+<button id=level type=button role=switch aria-checked=false form=f>Express mail</button><button id=final type=button aria-pressed=false form=f>Final</button><input id=off type=range min=0 max=9 value=0 form=f aria-label=Discount>
 <details><summary>More</summary><label><input id=note type=checkbox> Note</label></details><table><tr><td>Doris<td>Kiel<td><input id=no form=f aria-label=No.><td><x-button></x-button></table>
 <dialog id=d><form><textarea aria-label=Message></textarea></form></dialog><aside><textarea aria-label=Message></textarea></aside></main>`
 
@@ -29,7 +30,7 @@ func TestWhatStandsInAForm(t *testing.T) {
 	p.is("document.querySelector('#name').title", "Zorro & Sons")
 	p.click(p.tab, top, "#send")
 	e := p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Send" })
-	want := []human.Filled{{Role: "textbox", Name: "Name"}, {Role: "textbox", Name: "Search"}, {Role: "combobox", Name: "Way", Holds: "Post"}, {Role: "checkbox", Name: "Send a copy"}}
+	want := []human.Filled{{Role: "textbox", Name: "Name"}, {Role: "textbox", Name: "Search"}, {Role: "combobox", Name: "Way", Holds: "Post"}, {Role: "checkbox", Name: "Send a copy"}, {Role: "slider", Name: "Discount", Holds: "0"}}
 	if !slices.Equal(e.Element.Form, want) {
 		t.Errorf("the form is %+v", e.Element.Form)
 	}
@@ -47,7 +48,7 @@ func TestWhatStandsInAForm(t *testing.T) {
 func TestAFormThatIsNotAsItWasTaught(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aForm}, nil)
 	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Form: []human.Filled{
-		{Role: "checkbox", Name: "send a copy"}, {Role: "combobox", Name: "Way", Holds: "Post", Optional: true}, {Role: "textbox", Name: "Name", Optional: true},
+		{Role: "checkbox", Name: "send a copy"}, {Role: "combobox", Name: "Way", Holds: "Post", Optional: true}, {Role: "textbox", Name: "Name", Optional: true}, {Role: "slider", Name: "Discount", Holds: "0"},
 	}}
 	is := func(field, what string) {
 		p.js(p.tab, p.top(p.tab), "document.querySelector('#"+field+"')."+what, nil)
@@ -57,6 +58,9 @@ func TestAFormThatIsNotAsItWasTaught(t *testing.T) {
 		{"copy", "checked = false", "checked = true", "not ticked"},
 		{"way", "value = 'Mail'", "value = 'Post'", `combobox "Way": "Mail"`},
 		{"search", "value = 'x'", "value = ''", `textbox "Search"`},
+		{"level", "setAttribute('aria-checked', true)", "setAttribute('aria-checked', false)", `switch "Express mail"`},
+		{"final", "setAttribute('aria-pressed', true)", "setAttribute('aria-pressed', false)", `"Final"`},
+		{"off", "value = 3", "value = 0", `slider "Discount": "3"`},
 		{"note", "checked = true", "checked = false", `checkbox "Note"`},
 		{"no", "value = '7'", "value = ''", `textbox "No."`},
 		{"pw", "value = 'hunter2'", "value = ''", `"Password"`},
@@ -101,14 +105,14 @@ func TestThePartAndTheColumn(t *testing.T) {
 
 const aPage = `<header>Hello Ann</header><nav>Orders</nav><main><h1>Order of 30 November 2026</h1><p>For <b>Acme</b>, 12 pieces at 3.50 €.</p>
 <table><tr><td>Doris<td>Kiel</table><ul><li>One<li>Two</ul><p>Last saved <time>two minutes ago</time></p><p role=status>Saved</p><div style="position:fixed">Chat</div><p style="display:none">Never</p>
-<form id=f onsubmit="event.preventDefault(); this.title += 'n'"><label>Name <input id=name></label><p id=hint>You get<br>a mail.</p><button id=send>Send</button> <button type=button>Cancel</button></form></main>`
+<form id=f onsubmit="event.preventDefault(); this.title += 'n'"><label>Name <input id=name></label><label><input type=checkbox> Keep it secret</label><p id=hint>You get<br>a mail.</p><button id=send>Send</button> <button type=button>Cancel</button></form></main>`
 
 // The lines around what is pressed are recorded: no rows, no labels, nothing that passes, no numbers and no dates.
 func TestWhatIsSaidAroundAButton(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aPage}, nil)
 	p.click(p.tab, p.top(p.tab), "#send")
 	e := p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Send" })
-	want := []string{"Order of #", "For Acme, # pieces at # €.", "Last saved", "You get", "a mail."}
+	want := []string{"Order of #", "For Acme, # pieces at # €.", "Last saved", "Keep it secret", "You get", "a mail."}
 	if !slices.Equal(e.Element.Says, want) {
 		t.Errorf("the page says %q", e.Element.Says)
 	}
@@ -122,7 +126,7 @@ func TestWhatIsSaidAroundAButton(t *testing.T) {
 // A page that says something else around a button is not sent; what a pattern allows is.
 func TestOtherWordsAroundAButton(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aPage}, nil)
-	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: []string{"Order of #", "Order of # › *", "Last saved", "You get*", "You get › a mail."}}
+	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: []string{"Order of #", "Order of # › *", "Last saved", "Keep it secret", "You get*", "You get › a mail."}}
 	hint := func(html string) {
 		p.js(p.tab, p.top(p.tab), "document.querySelector('#hint').innerHTML = "+quote(html), nil)
 	}
@@ -130,6 +134,8 @@ func TestOtherWordsAroundAButton(t *testing.T) {
 		{"You get a mail.<br>The basket is sent, too: 5 Labels.", "The basket is sent, too: 5 Labels."},
 		{"a mail.", "a mail."},
 		{"<label>Why</label>Press to confirm that all is sent", "all is sent"},
+		{"<label><input type=checkbox> Do not send all</label>", "Do not send all"},
+		{"<button type=button aria-pressed=false>All orders</button>", "All orders"},
 		{"You get .* or so?<br>[a mail]", "[a mail]"},
 	} {
 		hint(tt.html)

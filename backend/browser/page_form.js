@@ -10,11 +10,12 @@
   const valueOf = getter(HTMLInputElement, 'value');
   const areaValue = getter(HTMLTextAreaElement, 'value');
   const checkedOf = getter(HTMLInputElement, 'checked');
+  const controlOf = getter(HTMLLabelElement, 'control');
   const parts = 'form,dialog,[role=dialog],[role=alertdialog],[role=form]';
-  const toggles = '[role=checkbox],[role=switch],[role=radio]';
+  const toggles = '[role=checkbox],[role=switch],[role=radio],[aria-pressed]';
   const controls = `input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],${toggles}`;
-  const unsaid = 'label,legend,a,button,summary,nav,aside,[role=button],[role=link],[role=tab],[role=menuitem],[role=checkbox],[role=radio],[role=switch],[role=navigation],[role=complementary],[role=banner],[role=contentinfo],body>header,body>footer';
-  const passing = 'tr,li,time,[role=row],[role=listitem],[role=option],[role=article],[role=status],[role=log],[role=timer],[role=marquee]';
+  const unsaid = 'label,legend,a,button,summary,nav,aside,[role=button],[role=link],[role=tab],[role=menuitem],[role=navigation],[role=complementary],[role=banner],[role=contentinfo],body>header,body>footer';
+  const passing = 'tr,td,th,li,time,[role=row],[role=cell],[role=gridcell],[role=listitem],[role=option],[role=article],[role=status],[role=log],[role=timer],[role=marquee]';
   const matches = Element.prototype.matches;
   const most = 300; // controls of a form, and
   const large = 3000; // elements of a part of a page, beyond which it is not looked at
@@ -37,9 +38,11 @@
       const labels = [...c.selectedOptions].filter((o) => o.value !== '').map((o) => flat(o.label));
       return labels.length ? { holds: secrets.mask(labels.join(', ')) } : null;
     }
-    if (c instanceof HTMLInputElement) return /^(?:button|submit|reset|image|range|color)$/.test(attr(c, 'type')) || !valueOf.call(c) ? null : {};
+    if (c instanceof HTMLInputElement && typeOf.call(c) === 'range') return { holds: valueOf.call(c) };
+    if (c instanceof HTMLInputElement) return /^(?:button|submit|reset|image|color)$/.test(attr(c, 'type')) || !valueOf.call(c) ? null : {};
     if (c instanceof HTMLTextAreaElement) return areaValue.call(c) ? {} : null;
-    if (attr(c, 'aria-checked')) return attr(c, 'aria-checked') === 'true' ? {} : null;
+    const on = attr(c, 'aria-checked') || attr(c, 'aria-pressed');
+    if (on) return on === 'true' ? {} : null;
     return /\S/.test(c.textContent) ? {} : null;
   }
 
@@ -66,7 +69,7 @@
     const own = form instanceof HTMLFormElement ? [...form.elements] : [];
     const ticked = table ? find(table, 'input:checked,[aria-checked=true]') : [];
     const all = [...new Set([...own, ...(form ? find(around(form, own), controls) : []), ...ticked])].filter((c) => !(c instanceof HTMLInputElement) || typeOf.call(c) !== 'hidden');
-    return all.length <= most ? all.filter((c) => c !== e && !c.disabled && !/^(?:fieldset|output|object|button)$/.test(tagOf.call(c)) && seen(c)) : null;
+    return all.length <= most ? all.filter((c) => c !== e && !c.disabled && (!/^(?:fieldset|output|object|button)$/.test(tagOf.call(c)) || matches.call(c, toggles)) && seen(c)) : null;
   }
 
   /** What is filled in, ticked and chosen in the form around an element, as human.Filled; undefined where there is no form, or it is too large. */
@@ -129,17 +132,24 @@
   }
 
   /**
-   * The lines of text around an element: of the dialog that it lies in, else of the main part of the page. Without the labels of fields and
-   * of what can be pressed, which are known by themselves, without rows and items, which are data, and without what floats over the page.
+   * The lines of text around an element: of the dialog that it lies in, and of the main part of the page. Without the labels of fields and
+   * of what can be pressed, which are known by themselves, without other rows and items, which are data, and without what floats over the page.
+   * What a box or a switch is called says what is done without it, too.
    */
   function lines(e) {
-    const part = closest.call(e, 'dialog,[role=dialog],[role=alertdialog]') || closest.call(e, 'main,[role=main]') || body();
+    const main = closest.call(e, 'main,[role=main]') || find(body(), 'main,[role=main]')[0] || body();
+    const dialog = closest.call(e, 'dialog,[role=dialog],[role=alertdialog]');
+    return [...(dialog && !contains(main, dialog) ? linesIn(dialog, e) : []), ...linesIn(main, e)];
+  }
+
+  const switches = (node) => matches.call(node, toggles) || (node instanceof HTMLLabelElement && /^(?:checkbox|radio)$/.test(attr(controlOf.call(node) || node, 'type')));
+
+  function linesIn(part, e) {
     const left = (node) =>
       node === e ||
       /^(?:script|style|template|noscript|select|textarea)$/.test(tagOf.call(node)) ||
       !visible.call(node, { visibilityProperty: true }) ||
-      matches.call(node, passing) ||
-      (!contains(node, e) && (matches.call(node, unsaid) || getComputedStyle(node).position === 'fixed'));
+      (!contains(node, e) && (matches.call(node, passing) || (matches.call(node, unsaid) && !switches(node)) || getComputedStyle(node).position === 'fixed'));
     const texts = document.createTreeWalker(part, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
       if (node instanceof Text) return NodeFilter.FILTER_ACCEPT;
       return left(node) ? NodeFilter.FILTER_REJECT : tagOf.call(node) === 'br' ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP;

@@ -316,6 +316,7 @@ func TestTheWordsAroundAStep(t *testing.T) {
 	}
 	for _, tt := range []struct{ a, b, want []string }{
 		{[]string{"Order", "To Anna & Co", "Contact", "Doris", "A mail is sent."}, []string{"Order", "To Bert", "Contact", "Egon Zorn", "A mail is sent."}, []string{"Order", "To {customer}", "Contact", "Contact › *", "A mail is sent."}},
+		{[]string{"Order", "Amount", "#", "Bye"}, []string{"Order", "Amount", "# €", "Bye"}, []string{"Order", "Amount", "Amount › *", "Bye"}},
 		{[]string{"Order", "Dear Doris Kiel,", "Bye"}, []string{"Order", "Dear Egon Zorn,", "Bye"}, []string{"Order", "Dear *,", "Bye"}},
 		{[]string{"Order", "New", "Offer", "Bye"}, []string{"Order", "Late", "Bye"}, []string{"Order", "New", "Late", "Offer", "Bye"}},
 		{[]string{"Doris", "Order"}, []string{"Egon", "Order"}, []string{"Doris", "Egon", "Order"}},
@@ -328,9 +329,17 @@ func TestTheWordsAroundAStep(t *testing.T) {
 			t.Errorf("of %q and %q came %q", tt.a, tt.b, got)
 		}
 	}
-	p, _ := Align([]human.Procedure{show("Anna & Co", "To Anna & Co", "Bye")})
+	two, _ := Align([]human.Procedure{show("Paper A4", "For Paper A#", "Bye"), show("Envelopes C5", "For Envelopes C#", "Bye")})
+	if got := two.Steps[1].Says; !slices.Equal(got, []string{"For {customer}", "Bye"}) {
+		t.Errorf("a value with a number is %q", got)
+	}
+	p, _ := Align([]human.Procedure{show("Paper A4", "For Paper A#", "Bye")})
+	p = Parameterize(p, "s1", "text", "customer")
+	if got := p.Steps[1].Says; !slices.Equal(got, []string{"For {customer}", "Bye"}) {
+		t.Errorf("of one recording it is %q", got)
+	}
 	if filled, err := Fill(human.Procedure{Parameters: []human.ProcedureParameter{{Name: "customer", Type: "text"}}, Steps: []human.ProcedureStep{{Do: "click", Says: []string{"To {customer}"}}}}, map[string]string{"customer": "Carl"}); err != nil || filled.Steps[0].Says[0] != "To Carl" {
-		t.Errorf("of one recording %q; filled in %q, %v", p.Steps[1].Says, filled.Steps[0].Says, err)
+		t.Errorf("filled in %q, %v", filled.Steps[0].Says, err)
 	}
 }
 

@@ -17,6 +17,7 @@ type textKind int
 const (
 	plainText    textKind = iota
 	listText              // one of a list: it is left out where its value is empty
+	lineText              // a line that stands around an element: without numbers
 	addressText           // values are percent-encoded
 	selectorText          // a value that would end it early is not put into it: the element is then found by its role and name
 	pathText              // a value is a part of one name
@@ -92,7 +93,7 @@ func stepTexts(s human.ProcedureStep, f func(textKind, string) string) human.Pro
 	}
 	s.Says = slices.Clone(s.Says)
 	for i, line := range s.Says {
-		s.Says[i] = f(plainText, line)
+		s.Says[i] = f(lineText, line)
 	}
 	s.Dialogs = slices.Clone(s.Dialogs)
 	for i, d := range s.Dialogs {

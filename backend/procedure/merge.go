@@ -636,11 +636,11 @@ func (m *merger) says(c column) []string {
 	if slices.ContainsFunc(who, func(k int) bool { return c.of[k].Says == nil }) {
 		return nil
 	}
-	first := who[:1]
+	known := m.values.numberless()
 	out := c.of[who[0]].Says
 	for _, k := range who[1:] {
 		out = blend(out, c.of[k].Says, func(a, b string) string {
-			if text, ok := m.values.explain([]int{who[0], k}, []string{a, b}); ok {
+			if text, ok := known.explain([]int{who[0], k}, []string{a, b}); ok {
 				return text
 			}
 			return common([]string{a, b})
@@ -649,7 +649,7 @@ func (m *merger) says(c column) []string {
 	if len(who) == 1 {
 		out = slices.Clone(out)
 		for i, line := range out {
-			out[i], _ = m.values.explain(first, []string{line})
+			out[i], _ = known.explain(who, []string{line})
 		}
 	}
 	return orEmpty(compacted(out))
@@ -673,7 +673,7 @@ func blend(a, b []string, pair func(a, b string) string) (out []string) {
 				text = pair(a[i], b[i])
 			}
 			switch {
-			case strings.Trim(text, "* ") != "":
+			case strings.Trim(text, "* #") != "":
 				out = append(out, text)
 			case n == to && i == 0 && last >= 0:
 				out = append(out, out[last]+" › *")

@@ -3,8 +3,10 @@ package procedure
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -52,6 +54,24 @@ func inWord(r rune) bool {
 
 // shortest is how many characters a value has at least that is looked for within other texts where only one recording shows it.
 const shortest = 3
+
+// number is a number, time or date in digits, as the lines around an element have # in its place.
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{Nd}+(?:[.,:/’' -]\p{Nd}+)*`) })
+
+// numberless are the values as lines around an element have them.
+func (vs heldValues) numberless() (out heldValues) {
+	for _, v := range vs {
+		plain := *v
+		plain.held = slices.Clone(v.held)
+		for i, text := range plain.held {
+			plain.held[i] = number().ReplaceAllString(text, "#")
+		}
+		if !slices.ContainsFunc(plain.held, func(text string) bool { return strings.Trim(text, "# ") == "" && text != "" }) {
+			out = append(out, &plain)
+		}
+	}
+	return out
+}
 
 // explain is the text with parameters that gives what stood in a place in the recordings who; ok is false where no known value says
 // how those differ. Texts of one recording, or that are the same, are searched for values that are long enough not to be there by chance.
@@ -274,6 +294,9 @@ func (vs heldValues) within(of textKind, text string) string {
 			out.WriteString(piece)
 		}
 		return out.String()
+	}
+	if of == lineText {
+		vs = vs.numberless()
 	}
 	parts, _ := splitParts(text)
 	for _, p := range parts {

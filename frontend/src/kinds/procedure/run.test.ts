@@ -10,6 +10,7 @@ it('a run can be ordered what fits how it stands', () => {
   expect(orders(run('running'))).toEqual(['pause', 'take', 'end']);
   expect(orders(run('paused'))).toEqual(['continue', 'step', 'take', 'end']);
   expect(orders({ ...run('stopped'), stop: { step: 's1', ...said } })).toEqual(['continue', 'done', 'skip', 'take', 'end']);
+  expect(orders({ ...run('stopped'), stop: { step: 's1', differs: true, ...said } })).toEqual(['continue', 'accept', 'done', 'skip', 'take', 'end']);
   expect(orders({ ...run('stopped'), stop: said })).toEqual(['continue', 'done', 'take', 'end']); // an effect is no step
   expect(orders(run('taken'))).toEqual(['continue', 'done', 'end']);
   for (const state of ['good', 'given_up', 'broke_off'] as const) {
