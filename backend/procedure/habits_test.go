@@ -87,3 +87,19 @@ func TestHabits(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatWasTypedStays where the page that a row opens says it, and nothing explains how the row was known.
+func TestWhatWasTypedStays(t *testing.T) {
+	of := func(customer, number string) human.Procedure {
+		p := shownBy("open", "Customer="+customer)
+		p.Steps = append(p.Steps, human.ProcedureStep{
+			ID: "s3", Do: "click", Target: &human.ProcedureTarget{Role: "link", Name: "Open", Beside: number},
+			Then: []human.ProcedureCheckpoint{{Is: "text", Text: customer}},
+		})
+		return p
+	}
+	p, _ := procedure.Align([]human.Procedure{of("Nordwind", "A-17"), of("Aldus", "A-20")})
+	if got := p.Steps[1].Text; got != "{customer}" {
+		t.Errorf("%q is typed: %+v", got, p.Parameters)
+	}
+}
