@@ -277,6 +277,7 @@ func TestDeskbellsOwnToolsNeverAsk(t *testing.T) {
 	evidence.servers = []string{"bell"}
 	for name, own := range map[string]bool{
 		"mcp__bell__human": true, "mcp__bell__permission": true, "mcp__bell__confirm_plan": true, "bell_human": true, "bell__human": true, "bell.human": true, "bell-human": true, "evil-bell-human": false,
+		"mcp__bell__procedure_export_invoice": true, "bell_procedure_a_procedure_b": true, "mcp__evil__procedure_export_invoice": false, "mcp__bell__x_procedure_y": false, "procedure_x": false,
 		"mcp__deskbell__human": false, "mcp__bell__exec": false, "human": false, "mcp__evil_bell__human": false, "bellhuman": false, "mcp__bell__x_human": false,
 	} {
 		call := atHome(tool(name, object{"description": "May I deploy?", "details": object{"command": "rm -rf ~"}}))
@@ -311,6 +312,11 @@ func TestWhatDeskbellsOwnToolsAttach(t *testing.T) {
 		limit := slices.ContainsFunc(v.Effects, func(e human.Effect) bool { return e.HardLimit })
 		if v.Decision != tt.want || limit != tt.limit {
 			t.Errorf("%s: %s, at the hard limit %v, %v", name, v.Decision, limit, v.Rules)
+		}
+	}
+	for path, want := range map[string]human.Ruling{"/home/ada/p/scan.pdf": human.Allow, "/home/ada/.ssh/id_rsa": human.Ask, "~/.ssh/id_rsa": human.Ask} {
+		if v := gate.Judge(atHome(tool("mcp__bell__procedure_upload", object{"title": "rm -rf /", "file": path})), gate.Balanced, evidence); v.Decision != want {
+			t.Errorf("a procedure is given %s: %s %v", path, v.Decision, v.Rules)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -468,10 +469,19 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	return unknownEffects(call, f, at)
 }
 
-// ownEffects are those of a tool of Deskbell's own: it reads the files whose paths are attached.
+// ownEffects are those of a tool of Deskbell's own: it reads the files whose paths are attached, or given to a procedure.
 func ownEffects(call Call, f fields, at shell.Place) []human.Effect {
 	out := []human.Effect{effect(human.FilesystemRead, human.NoRisk, human.FileBlast, "tool.own", call.Tool)}
 	paths := f.all("attachments")
+	if strings.Contains(call.Tool, ownProcedure) {
+		for _, values := range f {
+			for _, v := range values {
+				if p, is := v.(string); is && (filepath.IsAbs(p) || strings.HasPrefix(p, "~/")) {
+					paths = append(paths, p)
+				}
+			}
+		}
+	}
 	for _, v := range f["attachments"] {
 		list, _ := v.([]any)
 		for _, x := range list {
@@ -493,8 +503,11 @@ func ownEffects(call Call, f fields, at shell.Place) []human.Effect {
 	return out
 }
 
-// ownTools are those of Deskbell's own MCP server. A request to the operator is not to be asked about first.
+// ownTools are those of Deskbell's own MCP server, beside its procedures. A request to the operator is not to be asked about first.
 const ownTools = wordSet("human permission confirm_plan")
+
+// ownProcedure begins the names of the tools that operators taught.
+const ownProcedure = "procedure_"
 
 // own says whether a tool is of Deskbell's own MCP server: of one that the client's settings start it for. What a server calls
 // itself says nothing.
@@ -503,7 +516,11 @@ func own(tool string, at shell.Place) bool {
 	if world == nil {
 		return false
 	}
-	for name := range strings.FieldsSeq(string(ownTools)) {
+	names := string(ownTools)
+	if i := strings.Index(tool, ownProcedure); i >= 0 {
+		names += " " + tool[i:]
+	}
+	for name := range strings.FieldsSeq(names) {
 		server, is := strings.CutSuffix(strings.TrimPrefix(tool, "mcp__"), name)
 		if server = strings.TrimRight(server, "_./:-"); is && server != "" && len(server)+len(name) < len(tool) {
 			return world.OurServer(server)

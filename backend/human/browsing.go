@@ -220,3 +220,6 @@ type FieldSource struct {
 	Selector  string      `json:"selector,omitempty" doc:"Of what was picked."`
 	Picture   string      `json:"picture,omitempty" doc:"Id of the crop."`
 }
+
+// Ref is the action as evidence.
+func (s FieldSource) Ref() Ref { return Ref{Kind: RefAction, Recording: s.Recording, ID: s.Action} }

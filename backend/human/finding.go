@@ -1,6 +1,7 @@
 package human
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -126,7 +127,7 @@ type Dropped struct {
 	Why  string `json:"why" doc:"What its evidence does not have."`
 }
 
-// Evidence are the pieces of evidence that an answer's findings rest on, each once, in the order in which an
+// Evidence are the pieces of evidence that an answer's findings rest on, then those of its fields, each once, in the order in which an
 // agent reads of them. The first is called e1.
 func (a Answer) Evidence() []Ref {
 	var out []Ref
@@ -137,6 +138,12 @@ func (a Answer) Evidence() []Ref {
 				known[r] = true
 				out = append(out, r)
 			}
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(a.FieldSources)) {
+		if r := a.FieldSources[field].Ref(); !known[r] {
+			known[r] = true
+			out = append(out, r)
 		}
 	}
 	return out

@@ -43,6 +43,7 @@ func merge(taught []human.Procedure) *merger {
 		drafts = append(drafts, kept)
 		m.again = append(m.again, before...)
 	}
+	habits(drafts)
 	// What was typed tells which rows were clicked: the second time, it is known.
 	for range 2 {
 		m.columns = align(drafts, m.values)
@@ -144,7 +145,9 @@ func corrected(draft int, steps []human.ProcedureStep) (kept, before []*shown) {
 			kept = append(kept, now)
 		}
 	}
-	vain := slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool { return !inVain(s, kept) })
+	vain := signedInVain(kept)
+	kept = slices.DeleteFunc(kept, func(s *shown) bool { return slices.Contains(vain, s) })
+	vain = append(vain, slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool { return !inVain(s, kept) })...)
 	kept = slices.DeleteFunc(kept, func(s *shown) bool { return slices.Contains(vain, s) })
 	markDetours(kept)
 	return kept, append(before, vain...)

@@ -277,11 +277,12 @@ func (m *merger) nameParameter(c column, names []string, label string) {
 		if slices.Contains(held, "") || !differ(held) || check.Is == "address" {
 			continue
 		}
-		v := m.value(who, held, "", label)
+		known := len(m.values)
+		m.value(who, held, "", label)
 		if _, ok := m.values.explain(who, names); ok {
 			return
 		}
-		m.values = slices.DeleteFunc(m.values, func(o *heldValue) bool { return o == v })
+		m.values = m.values[:known] // what was typed stays
 	}
 	m.value(who, middle(names), "", label)
 }

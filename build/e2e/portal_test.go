@@ -183,8 +183,8 @@ func (c *scribe) does(a portal.Action, values map[string]string) {
 	c.t.Helper()
 	c.loaded()
 	c.began = append(c.began, time.Now())
-	if a.Do == "open" {
-		return // the recording opened there
+	if a.Do == "open" || c.strays(a, values) { // the recording opened there
+		return
 	}
 	a.Value, a.Row = portal.Fill(a.Value, values), portal.Fill(a.Row, values)
 	path := c.spots(a, "Path")
@@ -298,21 +298,7 @@ func (o *office) learns(t *testing.T, w portal.Work) lesson {
 	}
 	var draft procedure.ProcedureDraft
 	o.call("POST", "/api/procedure-drafts", map[string]any{"recordings": recordings}, &draft)
-	text, err := json.Marshal(draft.Procedure)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, q := range draft.Procedure.Parameters {
-		for _, name := range w.Parameters {
-			if slices.Equal(q.Examples, []string{taught[0][name], taught[1][name]}) || name == "file" && slices.Equal(q.Examples, []string{filepath.Base(taught[0][name]), filepath.Base(taught[1][name])}) {
-				text = []byte(strings.ReplaceAll(strings.ReplaceAll(string(text), "{"+q.Name+"}", "{"+name+"}"), `"name":"`+q.Name+`","type"`, `"name":"`+name+`","type"`))
-			}
-		}
-	}
-	var p human.Procedure
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		t.Fatal(err)
-	}
+	p := renamed(t, draft.Procedure, w, taught)
 	for _, name := range w.Parameters {
 		if !slices.ContainsFunc(p.Parameters, func(q human.ProcedureParameter) bool { return q.Name == name }) {
 			p = asked(p, name, taught[0][name])
@@ -351,6 +337,26 @@ func (o *office) learns(t *testing.T, w portal.Work) lesson {
 		t.Fatalf("%s cannot be saved: %s", w.Name, answer)
 	}
 	return l
+}
+
+// renamed is a procedure whose parameters are called as those of the work that had their values.
+func renamed(t *testing.T, p human.Procedure, w portal.Work, taught []map[string]string) (again human.Procedure) {
+	t.Helper()
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range p.Parameters {
+		for _, name := range w.Parameters {
+			if slices.Equal(q.Examples, []string{taught[0][name], taught[1][name]}) || name == "file" && slices.Equal(q.Examples, []string{filepath.Base(taught[0][name]), filepath.Base(taught[1][name])}) {
+				text = []byte(strings.ReplaceAll(strings.ReplaceAll(string(text), "{"+q.Name+"}", "{"+name+"}"), `"name":"`+q.Name+`","type"`, `"name":"`+name+`","type"`))
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	return again
 }
 
 // asked makes what both recordings had a parameter, as a person does in the editor.

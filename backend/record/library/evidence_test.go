@@ -32,7 +32,7 @@ func (d *fixture) answer(attachments []string, all ...human.Finding) {
 	d.t.Helper()
 	_, err := d.queue.Complete(d.t.Context(), ada, d.op.ID, human.Answer{
 		HumanInput: "done by hand", Decision: human.Approved, Attachments: attachments, Findings: all, Fields: map[string]string{"total": "42"},
-		FieldSources: map[string]human.FieldSource{"total": {Recording: d.rec.ID, Action: "a1", Picked: "41", Corrected: true, URL: "https://shop.example/total", At: d.rec.StartedAt.Add(time.Minute)}},
+		FieldSources: map[string]human.FieldSource{"total": {Recording: d.rec.ID, Action: d.of(human.Click, "Save").ID, Picked: "41", Corrected: true, URL: "https://shop.example/total", At: d.rec.StartedAt.Add(time.Minute)}},
 	}, "")
 	must(d.t, err)
 }

@@ -78,7 +78,7 @@ func TestAnAgentReadsWhatWasRecordedForIt(t *testing.T) {
 		}},
 	})
 	r := check(given, nil)
-	want := "picked from https://shop.example/quota at 2026-11-21T09:00:00Z, aria/Quota; corrected by hand; the picked value was: 8.4M"
+	want := "e1: picked from https://shop.example/quota at 2026-11-21T09:00:00Z, aria/Quota; corrected by hand; the picked value was: 8.4M"
 	if len(r.Sources) != 1 || r.Sources["quota"] != want || r.Fields["plan"] != "typed" {
 		t.Errorf("fields %v come from %v", r.Fields, r.Sources)
 	}

@@ -182,7 +182,7 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 			if r.FieldSources == nil {
 				r.FieldSources = map[string]string{}
 			}
-			r.FieldSources[field] = sourceLine(from)
+			r.FieldSources[field] = sourceLine(from, labels[from.Ref()])
 		}
 	}
 	if e := op.Ended; e != nil {
@@ -196,7 +196,7 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 	}
 	c.recorded(ctx, op, &r)
 	if op.Result != nil && len(op.Result.Evidence()) > 0 {
-		const ask = `action=get_evidence with evidence=["e1"] shows what a finding rests on`
+		const ask = `action=get_evidence with evidence=["e1"] shows what a finding or a field rests on`
 		r.Next = strings.TrimPrefix(r.Next+"; "+ask, "; ")
 	}
 	return r, nil
@@ -313,9 +313,9 @@ func (r *reading) advise(op human.Operation) {
 	}
 }
 
-// sourceLine says where the value of a field came from.
-func sourceLine(from human.FieldSource) string {
-	line := "picked from " + cmp.Or(from.URL, "a page") + " at " + from.At.UTC().Format(time.RFC3339)
+// sourceLine says where the value of a field came from. label is that of the evidence.
+func sourceLine(from human.FieldSource, label string) string {
+	line := label + ": picked from " + cmp.Or(from.URL, "a page") + " at " + from.At.UTC().Format(time.RFC3339)
 	if from.Selector != "" {
 		line += ", " + from.Selector
 	}
@@ -416,10 +416,11 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 	case "attachments":
 		return attachmentsOf(a), nil
 	case "fields":
+		labels := a.Labels()
 		for _, k := range slices.Sorted(maps.Keys(a.Fields)) {
 			fmt.Fprintf(&b, "%s: %s\n", k, a.Fields[k])
 			if from, picked := a.FieldSources[k]; picked {
-				fmt.Fprintf(&b, "  %s\n", sourceLine(from))
+				fmt.Fprintf(&b, "  %s\n", sourceLine(from, labels[from.Ref()]))
 			}
 		}
 	case "recordings":

@@ -35,6 +35,7 @@ type fixture struct {
 	operator            *client.Client
 	url, token          string // of the operator
 	server              *process
+	served              []string // what the server's environment has besides
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -102,7 +103,7 @@ func (d *fixture) run(args ...string) {
 func (d *fixture) start() {
 	d.t.Helper()
 	cmd := exec.Command(d.bin, "serve", "--addr", "127.0.0.1:0", "--json")
-	cmd.Env, cmd.Dir = append(d.env(), "DESKBELL_DATA="+d.data), d.project
+	cmd.Env, cmd.Dir = append(append(d.env(), "DESKBELL_DATA="+d.data), d.served...), d.project
 	read, err := serving.Code(cmd)
 	if err != nil {
 		d.t.Fatal(err)

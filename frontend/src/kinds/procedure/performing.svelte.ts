@@ -137,11 +137,12 @@ export class Performing implements Controller {
     const one = (what: Do, label: () => string, keys: string[]): Command => ({ id: `proc-${what}`, label, keys, group: 'answer', when: can(what), run: () => void this.order(what) });
     const again = (): string => {
       const { run } = this;
+      if (run?.stop?.unsure) return m.proc_not_done();
       if (run?.state !== 'stopped') return m.proc_continue();
-      return run.stop?.unsure ? m.proc_not_done() : run.stop?.step ? m.proc_try_again() : m.proc_look_again();
+      return run.stop?.step ? m.proc_try_again() : m.proc_look_again();
     };
     // What stops a run for a person has no key that is pressed in a hurry: the step might be done twice.
-    const stopped = (): boolean => this.run?.state === 'stopped';
+    const stopped = (): boolean => this.run?.state === 'stopped' || !!this.run?.stop?.unsure;
     return [
       one('pause', m.proc_pause, ['Space']),
       { ...one('continue', again, stopped() ? [] : ['Space']) },
