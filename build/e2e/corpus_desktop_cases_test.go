@@ -353,7 +353,7 @@ var deskCases = []deskCase{
 			p.keys("Return")
 			p.click(400, 300)
 			p.shows("hosts.txt")
-			_ = vault.Signal(os.Interrupt)
+			vault.Kill()
 			p.keys("ctrl+End")
 			p.types("looked after")
 			p.keys("ctrl+s")

@@ -70,6 +70,7 @@ type clerk struct {
 	apps   []string               // and what the bus of accessibility calls them
 	run    *deskRun               // does the case instead of the person
 	brief  bool                   // what takes long in a case does not
+	once   bool                   // nothing is shown once more
 }
 
 // Secrets that persons type, and that must be in no recording.

@@ -46,7 +46,7 @@ var deskExpected = map[string]struct {
 	"desktop_contract_signed":              {stop: typesSecret},
 	"desktop_saved_in_wrong_folder":        {values: [][3]string{{"ship on Friday", "wait for a week", "ask Anna"}, {"minutes.txt", "meeting.txt", "notes.txt"}}, stop: noRow},
 	"desktop_wrong_menu_then_right":        {values: [][3]string{{"stock-2026", "stock-2027", "stock-2025"}}},
-	"desktop_undone_and_typed_again":       {values: [][3]string{{"Tuesday 14:00", "Monday 10:00", "Friday 16:15"}, {"Thursday 09:30", "Wednesday 08:45", "Saturday 11:00"}}},
+	"desktop_undone_and_typed_again":       {values: [][3]string{{"Tuesday 14", "Monday 10", "Friday 16"}, {"Thursday 09:30", "Wednesday 08:45", "Saturday 11:00"}}},
 	"desktop_file_renamed":                 {values: [][3]string{{"report-final", "report-done", "report-sent"}}, stop: noRow},
 	"desktop_password_typed":               {stop: typesSecret},
 	"desktop_excluded_window":              {values: [][3]string{{"looked after", "was checked", "is fine"}}},
@@ -140,7 +140,7 @@ func TestDesktopOtherValues(t *testing.T) {
 func otherDeskValues(t *testing.T, c deskCase, values [][3]string) (end, why string) {
 	t.Helper()
 	p := newClerk(t, c)
-	p.brief = true
+	p.brief, p.once = true, slices.Contains([]string{typesSecret, onlyPlace}, deskExpected[c.name].stop)
 	defer func() { // here and not with the test: a desktop's programs all end at once
 		_ = p.h.program.Signal(syscall.SIGTERM)
 		p.h.Ended(p.h.program)
@@ -192,18 +192,22 @@ func otherDeskValues(t *testing.T, c deskCase, values [][3]string) (end, why str
 	return "otherwise", difference(state, is)
 }
 
-// thirdValue is what the third person has for a parameter: what the first two had, with their own values instead of theirs.
+// thirdValue is what the third person has for a parameter: what one of the first two had, with their own values instead of those.
 func thirdValue(q human.ProcedureParameter, values [][3]string) (string, error) {
 	var all []string
-	for i, had := range q.Examples {
-		var pairs []string
-		for _, row := range values {
-			pairs = append(pairs, row[i+1], row[0])
+	for _, had := range q.Examples {
+		for n := 1; n < 3; n++ {
+			var pairs []string
+			for _, row := range values {
+				pairs = append(pairs, row[n], row[0])
+			}
+			if own := strings.NewReplacer(pairs...).Replace(had); own != had && !slices.Contains(all, own) {
+				all = append(all, own)
+			}
 		}
-		all = append(all, strings.NewReplacer(pairs...).Replace(had))
 	}
-	if len(all) != 2 || all[0] != all[1] {
-		return "", fmt.Errorf("the parameter %s has the examples %q: %q", q.Name, q.Examples, all)
+	if len(all) != 1 {
+		return "", fmt.Errorf("the parameter %s has the examples %q, for which the third person has %q", q.Name, q.Examples, all)
 	}
 	return all[0], nil
 }
@@ -233,20 +237,28 @@ func (p *clerk) begins(values [][3]string, n int) {
 	p.Desktop.Wait("the windows to be closed", func() bool { return p.ActiveWindow() == "" })
 }
 
-// does has the nth person do a case while it is recorded, and says what state that ends in.
+// does has the nth person do a case while it is recorded, and says what state that ends in. Where a recorder on a busy machine
+// could not look at something in time, they show it once more.
 func (p *clerk) does(values [][3]string, n int) (id human.RecordingID, state string) {
 	p.T.Helper()
-	p.begins(values, n)
-	p.c.act(p)
-	p.pause()
-	for last := "-"; state != last; {
-		last = state
-		<-time.After(500 * time.Millisecond)
-		state = p.state()
-	}
-	p.control("stop")
-	for _, a := range p.h.actions(p.rec.ID) {
-		p.T.Logf("%6.2f %-13s %s", float64(a.At)/1e9, a.Type, a.Words)
+	for range 3 {
+		unseen := false
+		p.begins(values, n)
+		p.c.act(p)
+		p.pause()
+		for last := "-"; state != last; {
+			last = state
+			<-time.After(500 * time.Millisecond)
+			state = p.state()
+		}
+		p.control("stop")
+		for _, a := range p.h.actions(p.rec.ID) {
+			p.T.Logf("%6.2f %-13s %s", float64(a.At)/1e9, a.Type, a.Words)
+			unseen = unseen || a.Hidden != "" || a.Type == human.Click && a.Element == nil
+		}
+		if !unseen || p.once {
+			break
+		}
 	}
 	return p.rec.ID, state
 }
