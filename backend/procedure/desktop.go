@@ -166,6 +166,9 @@ func deskWindow(a human.Action) *human.ProcedureWindow {
 	return w
 }
 
+// renamed are roles of what some toolkits call by what is chosen in it, so that its name says nothing of where something lies.
+var renamed = []string{"tablist", "combobox"}
+
 // around are roles of windows, which stand in the step.
 var around = []string{"window", "dialog", "alert", "file chooser", "application"}
 
@@ -180,7 +183,7 @@ func deskTarget(a human.Action) *human.ProcedureTarget {
 		if slices.Contains(around, up.Role) || strings.HasPrefix(e.Role, "menuitem") { // one menu is open at a time
 			break
 		}
-		if up.Name != "" && up.Hidden == "" && !strings.Contains(up.Name, dots) {
+		if up.Name != "" && up.Hidden == "" && !strings.Contains(up.Name, dots) && !slices.Contains(renamed, up.Role) {
 			t.Beside = escape(up.Name)
 			break
 		}

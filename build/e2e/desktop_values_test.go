@@ -233,7 +233,8 @@ func (p *clerk) begins(values [][3]string, n int) {
 		pairs = append(pairs, row[0], row[n])
 	}
 	p.own = strings.NewReplacer(pairs...)
-	p.looking = 600 * time.Millisecond
+	// Slow persons: it is the procedure that is looked at here, and not whether the recorder is quick enough on a busy machine.
+	p.looking, p.holding = 900*time.Millisecond, 300*time.Millisecond
 	p.Desktop.Wait("the windows to be closed", func() bool { return p.ActiveWindow() == "" })
 }
 

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -127,6 +128,7 @@ type person struct {
 	app     string      // the application whose elements are looked for, as the bus of accessibility calls it
 	corner  image.Point // added to where it says they are: GTK 4 counts from its window
 	looking time.Duration
+	holding time.Duration // how long a button of the mouse is held; 80 ms when 0
 
 	own  *strings.Replacer // the values of this person instead of those of the script; nil: the same
 	left func() bool       // says that what comes now is left to another, and does whatever has to be done for that; nil: nothing is
@@ -178,7 +180,8 @@ func (p *person) click(x, y int) {
 		return
 	}
 	p.Move(x, y)
-	p.Do("xdotool", "mousedown", "1", "sleep", "0.08", "mouseup", "1")
+	hold := cmp.Or(p.holding, 80*time.Millisecond)
+	p.Do("xdotool", "mousedown", "1", "sleep", fmt.Sprint(hold.Seconds()), "mouseup", "1")
 	p.pause()
 }
 
