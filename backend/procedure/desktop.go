@@ -199,9 +199,9 @@ func sameField(a, b *human.Element) bool {
 	return a != nil && b != nil && takesText(a.Role) && a.Role == b.Role && a.Name == b.Name
 }
 
-// edits says whether keys only move the caret in a field, or select or delete in it.
+// edits says whether keys only move the caret in a field, or select or delete in it, or are of a letter that no key of the keyboard has.
 func edits(a human.Action) bool {
-	keys := []string{"Backspace", "Delete", "Home", "End", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"}
+	keys := []string{"Unidentified", "Backspace", "Delete", "Home", "End", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"}
 	return slices.Contains(keys, a.Key) || strings.EqualFold(a.Key, "a") && slices.Equal(a.Modifiers, []string{"ctrl"})
 }
 

@@ -25,65 +25,64 @@ import (
 const (
 	typesSecret = "it types the secret"       // secrets are not typed on the desktop
 	onlyPlace   = "only its place"            // it was done to nothing that accessibility knows, or dragged
-	noRow       = "table cell"                // rows of a GTK tree view are not looked through
-	noEntry     = "combobox"                  // an entry of a list is not chosen yet
+	noEntry     = "listitem"                  // what a combo box has chosen lies where it opens its list
 	nothingDone = "has nothing that was done" // looking at windows is no step
 )
 
-// deskExpected says what is expected of each case of work on the desktop, as it was written down before any was run, and what other persons
-// type and choose in it: instead of the first text of each row, one has the second and one the third. What has no values is done once, and
-// run as it was. stop is what the reason of a stop says; without it, the run ends in the same state as the person's own work.
+// deskExpected says what is expected of each case of work on the desktop, and what other persons type and choose in it: instead of the first
+// text of each row, one has the second and one the third. What has no values is done once, and run as it was. stop is what the reason of a
+// stop says; without it, the run ends in the same state as the person's own work, but for what was done apart: while nothing was recorded.
 var deskExpected = map[string]struct {
-	values [][3]string
-	stop   string
+	values      [][3]string
+	stop, apart string
 }{
 	"desktop_settings_changed":             {stop: noEntry},
 	"desktop_ide_tests_green":              {values: [][3]string{{"my-project", "shop", "billing"}}},
 	"desktop_ide_tests_mended":             {values: [][3]string{{"my-project", "shop", "billing"}, {"a + b", "b + a", "sum((a, b))"}}},
 	"desktop_contract_exported":            {stop: typesSecret},
 	"desktop_contract_export_failed_first": {stop: typesSecret},
-	"desktop_file_deleted_and_restored":    {values: [][3]string{{"old-2019", "old-2018", "old-2020"}}, stop: noRow},
+	"desktop_file_deleted_and_restored":    {values: [][3]string{{"old-2019", "old-2018", "old-2020"}}},
 	"desktop_contract_signed":              {stop: typesSecret},
-	"desktop_saved_in_wrong_folder":        {values: [][3]string{{"ship on Friday", "wait for a week", "ask Anna"}, {"minutes.txt", "meeting.txt", "notes.txt"}}, stop: noRow},
+	"desktop_saved_in_wrong_folder":        {values: [][3]string{{"ship on Friday", "wait for a week", "ask Anna"}, {"minutes.txt", "meeting.txt", "notes.txt"}}},
 	"desktop_wrong_menu_then_right":        {values: [][3]string{{"stock-2026", "stock-2027", "stock-2025"}}},
 	"desktop_undone_and_typed_again":       {values: [][3]string{{"Tuesday 14", "Monday 10", "Friday 16"}, {"Thursday 09:30", "Wednesday 08:45", "Saturday 11:00"}}},
-	"desktop_file_renamed":                 {values: [][3]string{{"report-final", "report-done", "report-sent"}}, stop: noRow},
+	"desktop_file_renamed":                 {values: [][3]string{{"report-final", "report-done", "report-sent"}}},
 	"desktop_password_typed":               {stop: typesSecret},
 	"desktop_excluded_window":              {values: [][3]string{{"looked after", "was checked", "is fine"}}},
-	"desktop_paused":                       {values: [][3]string{{"a-2026", "a-2027", "a-2025"}, {"b-2026", "b-2027", "b-2025"}}, stop: noRow},
+	"desktop_paused":                       {values: [][3]string{{"a-2026", "a-2027", "a-2025"}, {"b-2026", "b-2027", "b-2025"}}, apart: "salaries.csv"},
 	"desktop_long_wait":                    {stop: onlyPlace},
 	"desktop_opened_and_closed":            {},
 	"desktop_typed_and_not_saved":          {values: [][3]string{{"4893", "4901", "5012"}}},
-	"desktop_step_left_undone":             {values: [][3]string{{"archive", "attic", "store"}}, stop: noRow},
+	"desktop_step_left_undone":             {values: [][3]string{{"archive", "attic", "store"}}},
 	"desktop_outcome_met":                  {values: [][3]string{{"Version 8.2", "Version 9.0", "Version 7.1"}, {"release-notes", "news", "changes"}}},
 	"desktop_outcome_not_met":              {stop: typesSecret},
 	"desktop_outcome_other":                {values: [][3]string{{"All quiet in the third", "Loud in the second", "Busy in the first"}, {"summary", "overview", "digest"}}},
 	"desktop_application_crashed":          {stop: onlyPlace},
 	"desktop_file_dragged":                 {stop: onlyPlace},
 	"desktop_shortcuts":                    {values: [][3]string{{"call Li", "write to Wang", "see Zhao"}, {"todo.txt", "tasks.txt", "list.txt"}}},
-	"desktop_copied_between_windows":       {values: [][3]string{{"proxy.corp.example", "gate.corp.example", "cache.other.example"}}},
+	"desktop_copied_between_windows":       {values: [][3]string{{"proxy.corp.example", "gate.corp.example", "cache.other.example"}}, stop: onlyPlace},
 	"desktop_terminal":                     {stop: onlyPlace},
 	"desktop_notes_marked":                 {stop: typesSecret},
 	"desktop_invalid_port":                 {values: [][3]string{{"proxy.corp.example", "gate.corp.example", "cache.other.example"}, {"8080", "3128", "8888"}}},
 	"desktop_wrong_application":            {values: [][3]string{{"second", "another line", "one more"}}},
-	"desktop_waited_for_a_file":            {values: [][3]string{{"export-latest", "export-newest", "export-last"}}, stop: noRow},
-	"desktop_copy_edited":                  {values: [][3]string{{"2026-12-01", "2026-12-08", "2027-01-15"}}, stop: noRow},
+	"desktop_waited_for_a_file":            {values: [][3]string{{"export-latest", "export-newest", "export-last"}}},
+	"desktop_copy_edited":                  {values: [][3]string{{"2026-12-01", "2026-12-08", "2027-01-15"}}},
 	"desktop_gave_up_signing":              {stop: typesSecret},
 	"desktop_tests_left_red":               {values: [][3]string{{"my-project", "shop", "billing"}}},
-	"desktop_ticked_and_taken_back":        {values: [][3]string{{"export-1", "export-7", "export-4"}}, stop: noRow},
+	"desktop_ticked_and_taken_back":        {values: [][3]string{{"export-1", "export-7", "export-4"}}},
 	"desktop_long_pause":                   {},
-	"desktop_many_files_deleted":           {stop: noRow},
-	"desktop_folder_misspelt":              {values: [][3]string{{"2026", "2027", "2025"}}, stop: noRow},
+	"desktop_many_files_deleted":           {},
+	"desktop_folder_misspelt":              {values: [][3]string{{"2026", "2027", "2025"}}},
 	"desktop_compared_only":                {stop: nothingDone},
 	"desktop_form_filled":                  {values: [][3]string{{"Mei Tanaka", "Ole Berg", "Ana Ruiz"}}},
-	"desktop_hostile_names":                {stop: noRow},
+	"desktop_hostile_names":                {},
 	"desktop_many_files_unpacked":          {stop: onlyPlace},
-	"desktop_quotes_and_numbers":           {values: [][3]string{{"winter", "summer", "autumn"}}, stop: noRow},
+	"desktop_quotes_and_numbers":           {values: [][3]string{{"winter", "summer", "autumn"}}},
 	"desktop_box_checked":                  {},
 	"desktop_no_error_expected":            {},
-	"desktop_file_gone":                    {stop: noRow},
-	"desktop_file_kept":                    {stop: noRow},
-	"desktop_two_of_three_moved":           {stop: noRow},
+	"desktop_file_gone":                    {},
+	"desktop_file_kept":                    {},
+	"desktop_two_of_three_moved":           {},
 	"desktop_line_added":                   {values: [][3]string{{"8334", "9000", "1234"}}},
 	"desktop_converter_done":               {stop: onlyPlace},
 	"desktop_other_window_closed":          {},
@@ -94,15 +93,18 @@ var deskExpected = map[string]struct {
 }
 
 // TestDesktopOtherValues has two persons do each case of the corpus on the desktop, and Deskbell do it with the values of a third: it has to
-// end in the state that the third person's work ends in, or to stop and say why. With -short, some of the cases; DESKBELL_VALUES is a file for
-// the figures, and DESKBELL_CASES names the cases.
+// end in the state that the third person's work ends in, or to stop and say why. These are two cases, unless DESKBELL_CASES names others or
+// DESKBELL_VALUES a file for the figures of all.
 func TestDesktopOtherValues(t *testing.T) {
 	var mu sync.Mutex
 	var lines []string
-	short, only := []string{"desktop_line_added", "desktop_password_typed"}, strings.Fields(os.Getenv("DESKBELL_CASES"))
+	file, only := os.Getenv("DESKBELL_VALUES"), strings.Fields(os.Getenv("DESKBELL_CASES"))
+	if file == "" && len(only) == 0 {
+		only = []string{"desktop_line_added", "desktop_password_typed"}
+	}
 	t.Run("cases", func(t *testing.T) {
 		for _, c := range deskCases {
-			if c.source != corpus.Desktop || testing.Short() && !slices.Contains(short, c.name) || len(only) > 0 && !slices.Contains(only, c.name) {
+			if c.source != corpus.Desktop || len(only) > 0 && !slices.Contains(only, c.name) {
 				continue
 			}
 			t.Run(c.name, func(t *testing.T) {
@@ -116,8 +118,6 @@ func TestDesktopOtherValues(t *testing.T) {
 				switch {
 				case end == "otherwise":
 					t.Error("it ended otherwise: ", why)
-				case end == "same" && expected.stop != "":
-					t.Error("it ended in the same state, and was to stop")
 				case end == "stop" && (expected.stop == "" || !strings.Contains(why, expected.stop)):
 					t.Errorf("it stopped: %s; expected was %q", why, expected.stop)
 				}
@@ -125,8 +125,8 @@ func TestDesktopOtherValues(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				lines = append(lines, fmt.Sprintf("| %s | %s | %s |\n", c.name, end, first))
-				if path := os.Getenv("DESKBELL_VALUES"); path != "" {
-					if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+				if file != "" {
+					if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
 						t.Error(err)
 					}
 				}
@@ -270,7 +270,7 @@ func (p *clerk) state() string {
 	var b strings.Builder
 	err := filepath.WalkDir(p.home, func(path string, entry fs.DirEntry, err error) error {
 		name := strings.TrimPrefix(path, p.home)
-		if err != nil || name == "/state.json" { // of the form: what it is told while it runs
+		if err != nil || name == "/state.json" || p.isApart(name) { // the first is of the form: what it is told while it runs
 			return err
 		}
 		text := []byte("a picture")
@@ -292,10 +292,19 @@ func (p *clerk) state() string {
 	slices.Sort(apps)
 	for _, app := range slices.Compact(apps) {
 		for _, e := range p.Elements(app) {
+			if p.isApart(e.Name) {
+				continue
+			}
 			fmt.Fprintf(&b, "%s: %d %q %q\n", app, e.Role, e.Name, p.Text(e))
 		}
 	}
 	return b.String()
+}
+
+// isApart says whether something was changed while nothing was recorded.
+func (p *clerk) isApart(name string) bool {
+	apart := deskExpected[p.c.name].apart
+	return apart != "" && strings.HasSuffix(name, apart)
 }
 
 // A deskRun does a case by a procedure. The person only opens the programs, as a run opens none: the first ones before it begins, and

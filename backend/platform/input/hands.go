@@ -114,8 +114,9 @@ func (d *Desk) windowsOf(ctx context.Context, of human.ProcedureWindow) ([]recor
 	all, err := d.Windows(ctx)
 	return slices.DeleteFunc(slices.Clone(all), func(w record.Placed) bool {
 		program := strings.EqualFold(w.App.Name, of.Program) || strings.EqualFold(w.App.Exe, of.Program)
-		unmarked := strings.Trim(w.Window.Title, "*•● ") // of unsaved changes
-		return !program || of.Title != "" && !fits(of.Title, w.Window.Title) && !fits(of.Title, unmarked)
+		unmarked := strings.Trim(w.Window.Title, "*•● ")         // of unsaved changes
+		popup, ok := d.hand.(interface{ popup(id string) bool }) // menus of Qt have the title of the program
+		return !program || of.Title != "" && !fits(of.Title, w.Window.Title) && !fits(of.Title, unmarked) || ok && popup.popup(w.Window.ID)
 	}), err
 }
 
@@ -249,6 +250,9 @@ func (a *act) click(ctx context.Context, times int) error {
 		return err
 	}
 	if err := errors.Join(a.Move(x, y), wait(ctx, landed)); err != nil {
+		return err
+	}
+	if _, _, err := a.reach(ctx); err != nil { // it moved meanwhile, as a row does when one above it goes
 		return err
 	}
 	if now := a.Interrupted(); now != "" { // the person has the pointer: it is not there any more
