@@ -270,7 +270,7 @@ func (p *clerk) state() string {
 	var b strings.Builder
 	err := filepath.WalkDir(p.home, func(path string, entry fs.DirEntry, err error) error {
 		name := strings.TrimPrefix(path, p.home)
-		if err != nil || name == "/state.json" || p.isApart(name) { // the first is of the form: what it is told while it runs
+		if err != nil || name == "/state.json" || p.isApart(name) { // the first is of the form: what it learns while it runs
 			return err
 		}
 		text := []byte("a picture")
