@@ -44,7 +44,7 @@ var deskExpected = map[string]struct {
 	"desktop_file_deleted_and_restored":    {values: [][3]string{{"old-2019", "old-2018", "old-2020"}}},
 	"desktop_contract_signed":              {stop: typesSecret},
 	"desktop_saved_in_wrong_folder":        {values: [][3]string{{"ship on Friday", "wait for a week", "ask Anna"}, {"minutes.txt", "meeting.txt", "notes.txt"}}},
-	"desktop_wrong_menu_then_right":        {values: [][3]string{{"stock-2026", "stock-2027", "stock-2025"}}},
+	"desktop_wrong_menu_then_right":        {values: [][3]string{{"stock-2026", "stock-2027", "stock-2025"}}, stop: "has the keyboard"},
 	"desktop_undone_and_typed_again":       {values: [][3]string{{"Tuesday 14", "Monday 10", "Friday 16"}, {"Thursday 09:30", "Wednesday 08:45", "Saturday 11:00"}}},
 	"desktop_file_renamed":                 {values: [][3]string{{"report-final", "report-done", "report-sent"}}},
 	"desktop_password_typed":               {stop: typesSecret},
