@@ -166,6 +166,9 @@ func deskWindow(a human.Action) *human.ProcedureWindow {
 	return w
 }
 
+// renamed are roles of what some toolkits call by what is chosen in it, so that its name says nothing of where something lies.
+var renamed = []string{"tablist", "combobox"}
+
 // around are roles of windows, which stand in the step.
 var around = []string{"window", "dialog", "alert", "file chooser", "application"}
 
@@ -180,7 +183,7 @@ func deskTarget(a human.Action) *human.ProcedureTarget {
 		if slices.Contains(around, up.Role) || strings.HasPrefix(e.Role, "menuitem") { // one menu is open at a time
 			break
 		}
-		if up.Name != "" && up.Hidden == "" && !strings.Contains(up.Name, dots) {
+		if up.Name != "" && up.Hidden == "" && !strings.Contains(up.Name, dots) && !slices.Contains(renamed, up.Role) {
 			t.Beside = escape(up.Name)
 			break
 		}
@@ -196,9 +199,9 @@ func sameField(a, b *human.Element) bool {
 	return a != nil && b != nil && takesText(a.Role) && a.Role == b.Role && a.Name == b.Name
 }
 
-// edits says whether keys only move the caret in a field, or select or delete in it.
+// edits says whether keys only move the caret in a field, or select or delete in it, or are of a letter that no key of the keyboard has.
 func edits(a human.Action) bool {
-	keys := []string{"Backspace", "Delete", "Home", "End", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"}
+	keys := []string{"Unidentified", "Backspace", "Delete", "Home", "End", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"}
 	return slices.Contains(keys, a.Key) || strings.EqualFold(a.Key, "a") && slices.Equal(a.Modifiers, []string{"ctrl"})
 }
 

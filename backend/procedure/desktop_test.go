@@ -29,7 +29,7 @@ func editing(id human.RecordingID, file, text string) (human.Recording, []human.
 		{Type: human.Shortcut, Key: "a", Modifiers: []string{"ctrl"}, Element: field, Window: open},
 		{Type: human.Typing, Text: file, Value: file, Key: "Tab", Element: field, Window: open},
 		{Type: human.Shortcut, Key: "Tab", Count: 1, Element: field, Window: open},
-		{Type: human.Click, Element: el("button", "Open"), Window: open},
+		{Type: human.Click, Element: el("button", "Open", human.Element{Role: "tablist", Name: "Recent"}), Window: open},
 		{Type: human.Typing, Text: text, Value: text, Element: el("textbox", ""), Window: edited},
 		{Type: human.Shortcut, Key: "s", Modifiers: []string{"ctrl"}, Count: 1, Element: el("textbox", ""), Window: window("1", "*"+file+" - Editor")},
 		{Type: human.Click, X: 4, Y: 9, Window: edited},

@@ -353,7 +353,7 @@ var deskCases = []deskCase{
 			p.keys("Return")
 			p.click(400, 300)
 			p.shows("hosts.txt")
-			_ = vault.Signal(os.Interrupt)
+			vault.Kill()
 			p.keys("ctrl+End")
 			p.types("looked after")
 			p.keys("ctrl+s")
@@ -393,7 +393,7 @@ var deskCases = []deskCase{
 		act: func(p *clerk) {
 			p.has("影片/film.mov", "moving pictures\n")
 			p.records("影片")
-			p.opensWith([]string{"CONVERT_SECONDS=75"}, "Converter", "convert.gtk4.py", "film.mov", "--zh", p.in("影片/film.mov"), p.in("影片/film.mp4"))
+			p.opensWith([]string{"CONVERT_SECONDS=" + p.seconds(75)}, "Converter", "convert.gtk4.py", "film.mov", "--zh", p.in("影片/film.mov"), p.in("影片/film.mp4"))
 			p.clicksIn(28, 29)   // High quality
 			p.clicksIn(240, 103) // Convert
 			p.waits("影片/film.mp4")
@@ -668,7 +668,7 @@ var deskCases = []deskCase{
 		act: func(p *clerk) {
 			p.records("drop")
 			p.opens("files", "files.gtk3.py", "drop", p.in("drop"), p.in(".trash"))
-			p.Start("sh", "-c", "sleep 70; echo done > "+p.in("drop/export-0411.csv"))
+			p.Start("sh", "-c", "sleep "+p.seconds(70)+"; echo done > "+p.in("drop/export-0411.csv"))
 			p.waits("drop/export-0411.csv")
 			p.ticks(0)
 			p.press("export-0411.csv")
@@ -963,7 +963,7 @@ var deskCases = []deskCase{
 			p.records("名单")
 			p.opens("editor", "editor.gtk3.py", "names.txt", "--zh", p.in("名单"), p.in("名单/names.txt"))
 			p.control("pause")
-			<-time.After(65 * time.Second) // a telephone call
+			p.telephones(65 * time.Second)
 			p.control("resume")
 			p.keys("ctrl+End")
 			p.keys("shift+Home")
@@ -1018,7 +1018,7 @@ var deskCases = []deskCase{
 			p.opens("editor", "editor.gtk3.py", "old.txt", p.in("lists"), p.in("lists/old.txt"))
 			p.opens("editor", "editor.gtk3.py", "new.txt", p.in("lists"), p.in("lists/new.txt"))
 			for _, title := range []string{"old.txt", "new.txt", "old.txt"} {
-				p.Do("xdotool", "search", "--name", "^"+title, "windowactivate", "--sync")
+				p.activates(title)
 				p.shows(title)
 			}
 			p.answer.HumanInput = "No: the second address differs, Harbour 2 in the old list and Harbour 3 in the new one."
@@ -1340,7 +1340,7 @@ var deskCases = []deskCase{
 			p.types("greetings")
 			p.press("Create", desktoptest.Button)
 			p.there("texts/greetings")
-			p.Do("xdotool", "search", "--name", "Untitled", "windowactivate", "--sync")
+			p.activates(".Untitled")
 			p.keys("ctrl+s")
 			p.shows("Save file")
 			p.replaces(p.in("texts/greetings/hello.txt"))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,6 +65,12 @@ type clerk struct {
 
 	answer human.Answer
 	s      *study // with the browser, where there is one
+
+	opened []*desktoptest.Program // all that were started,
+	apps   []string               // and what the bus of accessibility calls them
+	run    *deskRun               // does the case instead of the person
+	brief  bool                   // what takes long in a case does not
+	once   bool                   // nothing is shown once more
 }
 
 // Secrets that persons type, and that must be in no recording.
@@ -145,7 +152,7 @@ func installs(d *fixture, what string) {
 // has makes a file in the person's home that was there before.
 func (p *clerk) has(name, text string) string {
 	p.T.Helper()
-	path := filepath.Join(p.home, name)
+	path := p.in(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		p.T.Fatal(err)
 	}
@@ -155,14 +162,14 @@ func (p *clerk) has(name, text string) string {
 		}
 		return path
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(p.said(text)), 0o600); err != nil {
 		p.T.Fatal(err)
 	}
 	return path
 }
 
 // in is a path in the person's home.
-func (p *clerk) in(name string) string { return filepath.Join(p.home, name) }
+func (p *clerk) in(name string) string { return filepath.Join(p.home, p.said(name)) }
 
 // records begins a recording that watches folders of the person's home.
 func (p *clerk) records(folders ...string) {
@@ -174,6 +181,9 @@ func (p *clerk) recordsWith(o human.RecordingOptions, folders ...string) {
 	p.T.Helper()
 	for _, f := range folders {
 		o.Folders = append(o.Folders, strings.TrimSuffix(p.has(f+"/", ""), "/"))
+	}
+	if p.run != nil {
+		return
 	}
 	p.rec = human.Recording{}
 	p.h.call("POST", "/api/recordings", map[string]any{"operation_id": p.op.ID, "options": o}, &p.rec)
@@ -236,6 +246,9 @@ func (p *clerk) picks(h *hands, field, path string) {
 // control pauses, resumes or stops the recording.
 func (p *clerk) control(what string) {
 	p.T.Helper()
+	if p.run != nil {
+		return
+	}
 	p.h.call("POST", "/api/recordings/"+string(p.rec.ID)+"/"+what, nil, &p.rec)
 	p.pause()
 }
@@ -243,6 +256,9 @@ func (p *clerk) control(what string) {
 // rests stops the recording; another may follow.
 func (p *clerk) rests() {
 	p.T.Helper()
+	if p.run != nil {
+		return
+	}
 	p.pause()
 	p.control("stop")
 	if p.rec.State != human.RecordingStopped || p.rec.Counts.Lost != 0 || !p.rec.Complete && !p.c.gaps {
@@ -269,6 +285,9 @@ func (p *clerk) breaksOff() {
 
 func (p *clerk) marks(note any) {
 	p.T.Helper()
+	if p.run != nil {
+		return
+	}
 	p.pause()
 	p.h.call("POST", "/api/recordings/"+string(p.rec.ID)+"/mark", note, nil)
 }
@@ -302,22 +321,82 @@ func (p *clerk) opens(called, app, title string, arguments ...string) *desktopte
 
 func (p *clerk) opensWith(env []string, called, app, title string, arguments ...string) *desktoptest.Program {
 	p.T.Helper()
+	if p.run != nil {
+		return p.run.opens(env, called, app, title, arguments)
+	}
 	program := p.StartWith(env, filepath.Join(desktoptest.Apps(), app), arguments...)
 	p.shows(title)
-	p.app = called
+	p.app, p.apps = called, append(p.apps, called)
 	return program
 }
 
 // shows waits until a window whose title begins so has the keyboard.
 func (p *clerk) shows(title string) {
 	p.T.Helper()
+	if p.run != nil {
+		return
+	}
+	title = p.said(title)
 	p.Wait("the window "+title, func() bool { return strings.HasPrefix(p.ActiveWindow(), title) })
 	p.pause()
+}
+
+// activates goes to a window whose title begins so.
+func (p *clerk) activates(title string) {
+	p.T.Helper()
+	if !p.leaves() {
+		p.Do("xdotool", "search", "--name", "^"+p.said(title), "windowactivate", "--sync")
+	}
+}
+
+// Wait waits for something that the person did.
+func (p *clerk) Wait(what string, condition func() bool) {
+	p.T.Helper()
+	if p.run == nil {
+		p.Desktop.Wait(what, condition)
+	}
+}
+
+// StartWith runs a program, which is known then.
+func (p *clerk) StartWith(env []string, name string, arguments ...string) *desktoptest.Program {
+	p.T.Helper()
+	program := p.Desktop.StartWith(env, name, arguments...)
+	p.opened = append(p.opened, program)
+	return program
+}
+
+// Start runs a program, which is known then.
+func (p *clerk) Start(name string, arguments ...string) *desktoptest.Program {
+	p.T.Helper()
+	return p.StartWith(nil, name, arguments...)
+}
+
+// telephones leaves the work alone for a while.
+func (p *clerk) telephones(d time.Duration) {
+	p.T.Helper()
+	switch {
+	case p.run != nil:
+	case p.brief:
+		p.pause()
+	default:
+		<-time.After(d)
+	}
+}
+
+// seconds is how long something takes that a person waits for.
+func (p *clerk) seconds(n int) string {
+	if p.brief {
+		n = 5
+	}
+	return strconv.Itoa(n)
 }
 
 // clicksIn clicks a place of the active window: what stands where in one of GTK 4 is only seen.
 func (p *clerk) clicksIn(x, y int) {
 	p.T.Helper()
+	if p.leaves() {
+		return
+	}
 	var w desktoptest.Window
 	id := p.Do("xdotool", "getactivewindow")
 	for line := range strings.Lines(p.Do("xwininfo", "-id", id)) {
@@ -333,6 +412,9 @@ func (p *clerk) clicksIn(x, y int) {
 // ended waits until a program is gone.
 func (p *clerk) ended(program *desktoptest.Program) {
 	p.T.Helper()
+	if p.run != nil {
+		return
+	}
 	p.Wait("the program to end", func() bool { return !program.Running() })
 	p.pause()
 }
@@ -351,6 +433,9 @@ func (p *clerk) writes(lines ...string) {
 // twice double-clicks an element.
 func (p *clerk) twice(name string) {
 	p.T.Helper()
+	if p.leaves() {
+		return
+	}
 	at := p.find(name).At
 	p.Move((at.Min.X+at.Max.X)/2, (at.Min.Y+at.Max.Y)/2)
 	p.Do("xdotool", "click", "--repeat", "2", "--delay", "90", "1")
@@ -374,6 +459,9 @@ func (p *clerk) replaces(text string) {
 // there waits for a file of the person's home.
 func (p *clerk) there(name string) {
 	p.T.Helper()
+	if p.run != nil {
+		return
+	}
 	p.Wait(name, func() bool { _, err := os.Stat(p.in(name)); return err == nil })
 	p.pause()
 }
@@ -381,15 +469,21 @@ func (p *clerk) there(name string) {
 // reads waits until a file of the person's home has a text: that the person did what the script says.
 func (p *clerk) reads(name, text string) {
 	p.T.Helper()
+	if p.run != nil {
+		return
+	}
 	p.Wait(fmt.Sprintf("%q in %s", text, name), func() bool {
 		is, err := os.ReadFile(p.in(name))
-		return err == nil && strings.Contains(string(is), text)
+		return err == nil && strings.Contains(string(is), p.said(text))
 	})
 }
 
 // waits does so for a file that takes its time, longer than is patient with what should be there.
 func (p *clerk) waits(name string) {
 	p.T.Helper()
+	if p.run != nil {
+		return
+	}
 	long, tick := time.After(3*time.Minute), time.NewTicker(200*time.Millisecond)
 	defer tick.Stop()
 	for there := false; !there; {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -127,14 +128,37 @@ type person struct {
 	app     string      // the application whose elements are looked for, as the bus of accessibility calls it
 	corner  image.Point // added to where it says they are: GTK 4 counts from its window
 	looking time.Duration
+	holding time.Duration // how long a button of the mouse is held; 80 ms when 0
+
+	own  *strings.Replacer // the values of this person instead of those of the script; nil: the same
+	left func() bool       // says that what comes now is left to another, and does whatever has to be done for that; nil: nothing is
+}
+
+// leaves says whether the person does nothing now.
+func (p *person) leaves() bool { return p.left != nil && p.left() }
+
+// said is what this person says instead of a text of the script.
+func (p *person) said(text string) string {
+	if p.own == nil {
+		return text
+	}
+	return p.own.Replace(text)
 }
 
 // pause lets time pass, as it does between two things a person does.
-func (p *person) pause() { <-time.After(p.looking) }
+func (p *person) pause() {
+	if p.left == nil {
+		<-time.After(p.looking)
+	}
+}
 
 // find waits for the one element of that name, with any of the roles, if any are given.
 func (p *person) find(name string, roles ...desktoptest.Role) (e desktoptest.Element) {
 	p.T.Helper()
+	if p.leaves() {
+		return e
+	}
+	name = p.said(name)
 	p.Wait(fmt.Sprintf("%q in %s", name, p.app), func() bool {
 		n := 0
 		for _, one := range p.Elements(p.app) {
@@ -152,8 +176,12 @@ func (p *person) find(name string, roles ...desktoptest.Role) (e desktoptest.Ele
 // click holds the button down for as long as a person does.
 func (p *person) click(x, y int) {
 	p.T.Helper()
+	if p.leaves() {
+		return
+	}
 	p.Move(x, y)
-	p.Do("xdotool", "mousedown", "1", "sleep", "0.08", "mouseup", "1")
+	hold := cmp.Or(p.holding, 80*time.Millisecond)
+	p.Do("xdotool", "mousedown", "1", "sleep", fmt.Sprint(hold.Seconds()), "mouseup", "1")
 	p.pause()
 }
 
@@ -173,12 +201,18 @@ func (p *person) enter(label string) {
 
 func (p *person) types(text string) {
 	p.T.Helper()
-	p.Do("xdotool", "type", "--delay", "35", text)
+	if p.leaves() {
+		return
+	}
+	p.Do("xdotool", "type", "--delay", "35", p.said(text))
 	p.pause()
 }
 
 func (p *person) keys(keys ...string) {
 	p.T.Helper()
+	if p.leaves() {
+		return
+	}
 	p.Key(keys...)
 	p.pause()
 }
@@ -186,6 +220,9 @@ func (p *person) keys(keys ...string) {
 // drag holds button 1 from one place to another.
 func (p *person) drag(from, to image.Point) {
 	p.T.Helper()
+	if p.leaves() {
+		return
+	}
 	p.Move(from.X, from.Y)
 	p.Do("xdotool", "mousedown", "1")
 	for i := 1; i <= 10; i++ {

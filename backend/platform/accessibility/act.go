@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/godbus/dbus/v5"
+
 	"deskbell/backend/human"
 	"deskbell/backend/record"
 )
@@ -32,7 +34,7 @@ func (e *Elements) Find(ctx context.Context, in record.Placed, role, name, insid
 	if err != nil {
 		return nil, end(err)
 	}
-	var alike []node
+	var alike, tables []node
 	whole := true
 	for _, from := range f.tops {
 		popup := from.ref != f.node.ref && (from.role == roleWindow || from.role == rolePopupMenu) && from.shows(f.kit)
@@ -43,8 +45,15 @@ func (e *Elements) Find(ctx context.Context, in record.Placed, role, name, insid
 			if n.role.word() == role {
 				alike = append(alike, n)
 			}
+			if n.makesCells() && slices.Contains(cells, role) {
+				tables = append(tables, n)
+			}
 			return true, false
 		}) && whole
+	}
+	for _, t := range tables {
+		more, all := l.cells(f.kit, t, role)
+		alike, whole = append(alike, more...), whole && all
 	}
 	var found []human.Element
 	for _, n := range alike {
@@ -61,6 +70,29 @@ func (e *Elements) Find(ctx context.Context, in record.Placed, role, name, insid
 		return nil, human.Errorf(human.Exhausted, "the window has more elements than are looked through")
 	}
 	return found, nil
+}
+
+// cells are the roles of what a table makes an object for once it is asked.
+var cells = []string{"cell", "rowheader", "listitem", "treeitem"}
+
+// cells are those of a role in a table that makes an object for each when it is asked for them: none, and false, where it has too many.
+func (l *lookup) cells(kit toolkit, table node, role string) (found []node, all bool) {
+	var count dbus.Variant
+	n := int32(maxChildren + 1)
+	if l.property(table.ref, accessible, "ChildCount").into(&count) == nil {
+		n, _ = count.Value().(int32)
+	}
+	if n > maxChildren {
+		return nil, false
+	}
+	table.states[stateManages/32] &^= 1 << (stateManages % 32) // its children are asked for now
+	all = l.search(kit, toFind, table, false, func(n node, _ bool) (bool, bool) {
+		if n.role.word() == role {
+			found = append(found, n)
+		}
+		return true, false
+	})
+	return found, all
 }
 
 // pushes are the names of actions that do what a click does, as toolkits call them.

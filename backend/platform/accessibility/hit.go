@@ -151,7 +151,7 @@ func (l *lookup) children(kit toolkit, n node, what fields) []node {
 // below names the children of a node whose role and states were read. A table makes an object for each of its
 // cells when it is asked for them, be they millions; what is at a point of it, it tells.
 func (l *lookup) below(n node) (refs []ref) {
-	if n.states.has(stateManages) && slices.Contains(endless, n.role) || l.ask(n.ref, accessible+"GetChildren").into(&refs) != nil {
+	if n.makesCells() || l.ask(n.ref, accessible+"GetChildren").into(&refs) != nil {
 		return nil
 	}
 	if len(refs) == 0 {
@@ -162,6 +162,11 @@ func (l *lookup) below(n node) (refs []ref) {
 
 // endless roles may have any number of children, where they manage these themselves.
 var endless = []role{roleList, roleTable, roleTree, roleTreeTable}
+
+// makesCells says whether a node makes its children only when it is asked for them.
+func (n node) makesCells() bool {
+	return n.states.has(stateManages) && slices.Contains(endless, n.role)
+}
 
 // hop returns the page behind a socket: WebKitGTK keeps pages in processes of their own, and lists them as
 // no one's child.
@@ -189,7 +194,7 @@ func (l *lookup) search(kit toolkit, what fields, from node, mark bool, visit fu
 		}
 		asked := make([]answer, len(level))
 		for i, n := range level {
-			if !n.states.has(stateManages) || !slices.Contains(endless, n.role) {
+			if !n.makesCells() {
 				asked[i] = l.ask(n.ref, accessible+"GetChildren")
 			}
 		}

@@ -121,6 +121,16 @@ func (h *xhand) activate(id, _ string) error { return h.manage(id, "_NET_ACTIVE_
 
 func (h *xhand) closeWindow(id string) error { return h.manage(id, "_NET_CLOSE_WINDOW", 0, 2) }
 
+// popup says whether a window is none of the window manager's, as menus and lists that open are.
+func (h *xhand) popup(id string) bool {
+	n, err := strconv.ParseUint(strings.TrimSpace(id), 0, 32)
+	if err != nil {
+		return false
+	}
+	is, err := xproto.GetWindowAttributes(h.conn, xproto.Window(n)).Reply()
+	return err == nil && is.OverrideRedirect
+}
+
 // manage asks the window manager to do something with a window.
 func (h *xhand) manage(id, what string, data ...uint32) error {
 	n, err := strconv.ParseUint(strings.TrimSpace(id), 0, 32)

@@ -114,8 +114,9 @@ func (d *Desk) windowsOf(ctx context.Context, of human.ProcedureWindow) ([]recor
 	all, err := d.Windows(ctx)
 	return slices.DeleteFunc(slices.Clone(all), func(w record.Placed) bool {
 		program := strings.EqualFold(w.App.Name, of.Program) || strings.EqualFold(w.App.Exe, of.Program)
-		unmarked := strings.Trim(w.Window.Title, "*•● ") // of unsaved changes
-		return !program || of.Title != "" && !fits(of.Title, w.Window.Title) && !fits(of.Title, unmarked)
+		unmarked := strings.Trim(w.Window.Title, "*•● ")         // of unsaved changes
+		popup, ok := d.hand.(interface{ popup(id string) bool }) // menus of Qt have the title of the program
+		return !program || of.Title != "" && !fits(of.Title, w.Window.Title) && !fits(of.Title, unmarked) || ok && popup.popup(w.Window.ID)
 	}), err
 }
 
@@ -229,25 +230,29 @@ func (a *act) do(ctx context.Context) error {
 	return human.Errorf(human.Invalid, "there is no step of the kind %q on the desktop: choose another", s.Do)
 }
 
-// click does what a click does, by the program's own action where it has one, else with the pointer.
+// click clicks with the pointer, or has the program do what a click does where the pointer does not reach. That comes second: a program
+// that opens a dialog by such an action may say nothing more to accessibility until that is closed.
 func (a *act) click(ctx context.Context, times int) error {
-	if times == 1 && a.step.Button <= 1 && len(a.step.Modifiers) == 0 {
+	x, y, err := a.reach(ctx)
+	if not := (*record.Mismatch)(nil); errors.As(err, &not) && times == 1 && a.step.Button <= 1 && len(a.step.Modifiers) == 0 {
 		_ = a.find.Focus(ctx, a.on) // some give it to nothing; a field that is left may want to know
 		a.begun = true
-		done, err := a.find.Push(ctx, a.on)
+		done, pushed := a.find.Push(ctx, a.on)
 		switch {
-		case human.KindOf(err) == human.Unavailable:
+		case human.KindOf(pushed) == human.Unavailable:
 			return mismatch(human.Sayf("The program answers."), human.Sayf("It does not answer; it may be busy."))
-		case done || err != nil:
-			return err
+		case done || pushed != nil:
+			return pushed
 		}
 		a.begun = false
 	}
-	x, y, err := a.reach(ctx)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(a.Move(x, y), wait(ctx, landed)); err != nil {
+		return err
+	}
+	if _, _, err := a.reach(ctx); err != nil { // it moved meanwhile, as a row does when one above it goes
 		return err
 	}
 	if now := a.Interrupted(); now != "" { // the person has the pointer: it is not there any more

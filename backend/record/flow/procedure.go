@@ -457,11 +457,7 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 	}
 	s.Then = append(s.Then, c.addresses(arrived, s.Page)...)
 	c.shows(m, s)
-	for _, a := range c.said[m.ID] {
-		if d := a.Dialog; d != nil && !slices.Contains(a.Values, "invalid") && len(d.Message) < 200 && !digits.MatchString(d.Message) && !strings.Contains(d.Message, dots) {
-			s.Then = append(s.Then, human.ProcedureCheckpoint{Is: "text", Text: escape(d.Message), Frame: s.Frame})
-		}
-	}
+	s.Then = append(s.Then, c.messages(m, s.Frame)...)
 	switch {
 	case len(s.Then) > 0 || s.Key != "" && s.Do == "change":
 	case s.Do == "change" && s.Secret == "" && s.Target != nil, s.Do == "selectOption", s.Do == "check":
@@ -475,6 +471,16 @@ func (c *compiler) add(m *move, s human.ProcedureStep) {
 		s.Says = nil
 	}
 	c.p.Steps = append(c.p.Steps, s)
+}
+
+// messages are the checkpoints of messages of the page that came of a move.
+func (c *compiler) messages(m *move, frame []int) (all []human.ProcedureCheckpoint) {
+	for _, a := range c.said[m.ID] {
+		if d := a.Dialog; d != nil && !slices.Contains(a.Values, "invalid") && len(d.Message) < 200 && !digits.MatchString(d.Message) && !strings.Contains(d.Message, dots) {
+			all = append(all, human.ProcedureCheckpoint{Is: "text", Text: escape(d.Message), Frame: frame})
+		}
+	}
+	return all
 }
 
 // shows adds what a page said when the step s was begun to what must hold after the step that led there: what had been typed or chosen
