@@ -198,7 +198,7 @@ func TestBrowserAcceptsOtherWords(t *testing.T) {
 	var next procedure.ProcedureDraft
 	s.call("GET", run.path()+"/correction", nil, &next)
 	step := next.Procedure.Steps[sends]
-	if !slices.Equal(next.Changed, []string{step.ID}) || !slices.Equal(step.Says, []string{"Order no. #", "You get a mail.", "A copy is sent, too."}) || !slices.ContainsFunc(step.Form, func(f human.Filled) bool { return f.Name == "Copy" && f.Optional }) {
+	if !slices.Equal(next.Changed, []string{step.ID}) || !slices.Equal(step.Says, []string{"Order no. #", "You get a mail.", "A copy is sent, too.", "Copy"}) || !slices.ContainsFunc(step.Form, func(f human.Filled) bool { return f.Name == "Copy" && f.Optional }) {
 		t.Fatalf("it is not what was accepted: %q, %+v", next.Changed, step)
 	}
 	s.call("POST", "/api/procedures", map[string]any{"procedure": next.Procedure, "after": next.After}, nil)
