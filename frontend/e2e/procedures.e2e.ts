@@ -34,6 +34,7 @@ steps:
     text: "2026"
     target: {role: textbox, name: Year}
     form: [{role: searchbox, name: Customer, optional: true}, {role: combobox, name: Kind, holds: Paid}]
+    says: ["Invoices of {customer}", A mail is sent.]
     then: [{is: text, text: 1 invoice}]
   - id: s4
     do: pick
@@ -46,7 +47,7 @@ steps:
 interface Shown {
   version: number;
   file: string;
-  procedure: { title: string; parameters: { name: string; examples?: string[] }[]; steps: { id: string; title: string; text?: string; optional?: boolean; form?: { role: string; name: string; holds?: string; optional?: boolean }[]; then?: { is: string; text?: string }[] }[] };
+  procedure: { title: string; parameters: { name: string; examples?: string[] }[]; steps: { id: string; title: string; text?: string; optional?: boolean; says?: string[]; form?: { role: string; name: string; holds?: string; optional?: boolean }[]; then?: { is: string; text?: string }[] }[] };
 }
 
 /** Gives the page a file to import. */
@@ -149,6 +150,9 @@ test('steps are edited with the keyboard, and saved as the next version', async 
   await page.getByRole('button', { name: 'Do not allow searchbox “Customer”' }).click();
   await page.locator('[data-row="2"]').getByRole('checkbox', { name: 'may be empty' }).check();
   await expect(page.getByText('combobox “Kind”: “Paid”')).toBeVisible();
+  const around = page.getByRole('textbox', { name: 'What the page may say around it' });
+  await expect(around).toHaveValue('Invoices of {customer}\nA mail is sent.');
+  await around.fill('Invoices of {customer}\n\nA mail is sent *');
   await accessibleInBothThemes(page);
   await page.getByRole('textbox', { name: 'What is new' }).fill('The year is asked for');
 
@@ -164,7 +168,7 @@ test('steps are edited with the keyboard, and saved as the next version', async 
   expect(now.version).toBe(2);
   expect(now.procedure.parameters.map(({ name }) => name)).toEqual(['customer', 'month', 'year']);
   expect(now.procedure.steps[0]).toMatchObject({ title: 'Open billing', optional: true, then: [{ is: 'title', text: 'Sign in' }] });
-  expect(now.procedure.steps[2]).toMatchObject({ text: '{year}', form: [{ role: 'combobox', name: 'Kind', holds: 'Paid', optional: true }] });
+  expect(now.procedure.steps[2]).toMatchObject({ text: '{year}', form: [{ role: 'combobox', name: 'Kind', holds: 'Paid', optional: true }], says: ['Invoices of {customer}', 'A mail is sent *'] });
 });
 
 test('who edits an old version is shown that there is a newer one, and loses nothing', async ({ app, page, server }) => {

@@ -49,6 +49,13 @@ describe('a row', () => {
     expect(back.steps[1]).toEqual(search);
     expect(back.parameters).toEqual([]);
   });
+  it('has its text found in the words around elements, which are without numbers and no part of what a row is', () => {
+    const send: ProcedureStep = { id: 's4', do: 'click', title: 'Send', says: ['Order of Paper A# for {other}', 'Bye'] };
+    const made = setState(begin({ ...taught, steps: [{ ...search, text: 'Paper A4' }, send] }), 0, 'parameter');
+    expect(procedureOf(made).steps[1]?.says).toEqual(['Order of {customer} for {other}', 'Bye']);
+    expect(made.rows.map(stateOf)).toEqual(['parameter', 'same']);
+    expect(procedureOf(setState(begin({ ...taught, steps: [{ ...search, text: '42' }, { ...send, says: ['No. #'] }] }), 0, 'parameter')).steps[1]?.says).toEqual(['No. #']);
+  });
   it('has its secrets left out with it, and back again', () => {
     const without = setState(edit, 0, 'left_out');
     expect(procedureOf(without)).toMatchObject({ secrets: [], steps: [{ id: 's2' }, { id: 's3' }] });

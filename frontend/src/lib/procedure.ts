@@ -77,6 +77,9 @@ export const parametersOf = (step: ProcedureStep): string[] => {
   return [...namesIn({ ...step, from: [] })];
 };
 
+/** A step without the words around it, which are no part of what is done. */
+const done = ({ says: _, ...step }: ProcedureStep): ProcedureStep => step;
+
 /** An edit of a procedure. `rows` say how recordings were brought together; without them it is edited as it is. */
 export function begin({ steps, ...head }: Procedure, rows: readonly TaughtRow[] = []): Edit {
   const taught = (head.taught ?? []).map(({ recording_id: id }) => id);
@@ -117,7 +120,7 @@ export function procedureOf({ head, rows }: Edit): Procedure {
 export function stateOf({ step, out }: Row): RowState {
   if (!step || out) return 'left_out';
   if (step.optional) return 'optional';
-  return parametersOf(step).length ? 'parameter' : 'same';
+  return parametersOf(done(step)).length ? 'parameter' : 'same';
 }
 
 const replace = (edit: Edit, at: number, row: Row): Edit => ({ ...edit, rows: edit.rows.with(at, row) });
@@ -157,7 +160,7 @@ function typeOf(value: string): 'text' | 'integer' | 'date' | 'month' {
   return /^\d{4}-\d\d$/.test(value) ? 'month' : 'text';
 }
 
-/** Makes the text of a step a parameter: there, and wherever else the same text is all of a checkpoint or of a name. */
+/** Makes the text of a step a parameter: there, wherever else the same text is all of a checkpoint or of a name, and in the words around elements. */
 function toParameter(edit: Edit, at: number): Edit {
   const step = edit.rows[at]?.step;
   const literal = step ? literalOf(step) : '';
@@ -167,9 +170,11 @@ function toParameter(edit: Edit, at: number): Edit {
   const known = all.find(({ examples }) => examples?.includes(value));
   const name = known?.name ?? unique(called(/click/i.test(step.do) ? '' : (step.target?.name ?? '')) || 'value', all.map((one) => one.name));
   const place = (text: string): string => (text === literal ? `{${name}}` : text);
+  const numberless = literal.replace(/\p{Nd}+(?:[.,:/’' -]\p{Nd}+)*/gu, '#'); // as lines around an element are
+  const said = (line: string): string => (/\p{L}{2}/u.test(numberless) ? line.replaceAll(numberless, `{${name}}`) : line);
   const put = (one: ProcedureStep, own: boolean): ProcedureStep => {
-    const { title, target, ...rest } = one;
-    const next = { ...inTexts({ title: '', ...rest }, place), title: own && literal.length > 2 ? title.replaceAll(literal, `{${name}}`) : title };
+    const { title, target, says, ...rest } = one;
+    const next = { ...inTexts({ title: '', ...rest }, place), ...(says && { says: says.map(said) }), title: own && literal.length > 2 ? title.replaceAll(literal, `{${name}}`) : title };
     // A selector that was made of the text finds no other.
     return target ? { ...next, target: { ...mapped(target, place), ...(target.selectors && { selectors: target.selectors.filter((list) => !list?.some((part) => part.includes(value))) }) } } : next;
   };
@@ -202,7 +207,7 @@ export function setState(edit: Edit, at: number, state: RowState): Edit {
   if (!row?.step || !can(row, state)) return edit;
   if (state === 'left_out') return replace(edit, at, { ...row, out: true });
   const next = withStep(replace(edit, at, { ...row, out: false }), at, { optional: state === 'optional' });
-  if (state === 'parameter') return parametersOf(row.step).length ? next : toParameter(next, at);
+  if (state === 'parameter') return parametersOf(done(row.step)).length ? next : toParameter(next, at);
   return state === 'same' ? toSame(next, at) : next;
 }
 
