@@ -103,7 +103,7 @@ func TestThePartAndTheColumn(t *testing.T) {
 	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "124.24"})
 }
 
-const aPage = `<header>Hello Ann</header><nav>Orders</nav><main><h1>Order of 30 November 2026</h1><p>For <b>Acme</b>, 12 pieces at 3.50 €.</p>
+const aPage = `<header>Hello Ann</header><nav>Orders</nav><main><p>Orders › New</p><h1>Order of 30 November 2026</h1><p>For <b>Acme</b>, 12 pieces at 3.50 €.</p>
 <table><tr><td>Doris<td>Kiel</table><ul><li>One<li>Two</ul><p>Last saved <time>two minutes ago</time></p><p role=status>Saved</p><div style="position:fixed">Chat</div><p style="display:none">Never</p>
 <form id=f onsubmit="event.preventDefault(); this.title += 'n'"><label>Name <input id=name></label><label><input type=checkbox> Keep it secret</label><p id=hint>You get<br>a mail.</p><button id=send>Send</button> <button type=button>Cancel</button></form></main>`
 
@@ -112,7 +112,7 @@ func TestWhatIsSaidAroundAButton(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aPage}, nil)
 	p.click(p.tab, p.top(p.tab), "#send")
 	e := p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Send" })
-	want := []string{"Order of #", "For Acme, # pieces at # €.", "Last saved", "Keep it secret", "You get", "a mail."}
+	want := []string{"Orders > New", "Order of #", "For Acme, # pieces at # €.", "Last saved", "Keep it secret", "You get", "a mail."}
 	if !slices.Equal(e.Element.Says, want) {
 		t.Errorf("the page says %q", e.Element.Says)
 	}
@@ -126,7 +126,7 @@ func TestWhatIsSaidAroundAButton(t *testing.T) {
 // A page that says something else around a button is not sent; what a pattern allows is.
 func TestOtherWordsAroundAButton(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aPage}, nil)
-	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: []string{"Order of #", "Order of # › *", "Last saved", "Keep it secret", "You get*", "You get › a mail."}}
+	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: []string{"Orders > New", "Order of #", "Order of # › *", "All ∗ of it", "Last saved", "Keep it secret", "You get*", "You get › a mail."}}
 	hint := func(html string) {
 		p.js(p.tab, p.top(p.tab), "document.querySelector('#hint').innerHTML = "+quote(html), nil)
 	}
@@ -134,6 +134,7 @@ func TestOtherWordsAroundAButton(t *testing.T) {
 		{"You get a mail.<br>The basket is sent, too: 5 Labels.", "The basket is sent, too: 5 Labels."},
 		{"a mail.", "a mail."},
 		{"<label>Why</label>Press to confirm that all is sent", "all is sent"},
+		{"All the rest of it", "All the rest of it"},
 		{"<label><input type=checkbox> Do not send all</label>", "Do not send all"},
 		{"<button type=button aria-pressed=false>All orders</button>", "All orders"},
 		{"You get .* or so?<br>[a mail]", "[a mail]"},
@@ -144,9 +145,9 @@ func TestOtherWordsAroundAButton(t *testing.T) {
 		}
 	}
 	p.is("document.querySelector('#f').title", "")
-	for _, html := range []string{"You get 3 mails.", "You get<br>a mail.", "<label>Copies</label><a href=x>News</a><button>Try</button>"} {
+	for _, html := range []string{"All * of it", "You get 3 mails.", "You get<br>a mail.", "<label>Copies</label><a href=x>News</a><button>Try</button>"} {
 		hint(html)
 		p.does(send)
 	}
-	p.is("document.querySelector('#f').title", "nnn")
+	p.is("document.querySelector('#f').title", "nnnn")
 }

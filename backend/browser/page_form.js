@@ -137,7 +137,9 @@
    * What a box or a switch is called says what is done without it, too.
    */
   function lines(e) {
-    const main = closest.call(e, 'main,[role=main]') || find(body(), 'main,[role=main]')[0] || body();
+    const whole = body();
+    if (!whole) return [];
+    const main = closest.call(e, 'main,[role=main]') || find(whole, 'main,[role=main]')[0] || whole;
     const dialog = closest.call(e, 'dialog,[role=dialog],[role=alertdialog]');
     return [...(dialog && !contains(main, dialog) ? linesIn(dialog, e) : []), ...linesIn(main, e)];
   }
@@ -166,7 +168,8 @@
         last = line;
       } else if (last && out.length) out[out.length - 1] += ' ';
     }
-    return out.map((line) => secrets.mask(flat(line)).slice(0, 200)).filter((line) => /\p{L}/u.test(line));
+    // What patterns have a meaning for is written with letters that are like it.
+    return out.map((line) => secrets.mask(flat(line)).slice(0, 200).replaceAll('*', '∗').replaceAll('›', '>')).filter((line) => /\p{L}/u.test(line));
   }
 
   /** The lines around an element as they are compared; undefined where there are many. */
