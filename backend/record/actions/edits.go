@@ -20,7 +20,7 @@ func Apply(list []human.Action, edits human.Edits, lang string) []human.Action {
 			mask(a)
 			a.Words = Words(*a, lang)
 		}
-		if e := a.Element; e != nil && len(e.Shows)+len(e.Says) > 0 && len(cuts)+len(masked) > 0 {
+		if e := a.Element; e != nil && len(e.Shows)+len(e.Says) > 0 && len(cuts)+len(masked)+len(edits.Masks) > 0 {
 			bare := *e
 			bare.Shows, bare.Says = nil, nil // a fingerprint of what is hidden would tell a short text, and a page may say it again
 			a.Element = &bare

@@ -156,16 +156,16 @@ func TestMessagesRepeatNothingThatIsNotShared(t *testing.T) {
 
 // Once something is hidden, no other action has a fingerprint of what was typed.
 func TestNoFingerprintOfWhatIsHidden(t *testing.T) {
-	list := []human.Action{{ID: "a1", Type: human.Typing, Value: "4711"}, {ID: "a2", Type: human.Click, Element: &human.Element{Role: "button", Name: "Pay", Shows: []string{human.Digested("4711")}}}}
-	for _, edits := range []human.Edits{{MaskedTexts: []string{"a1"}}, {Cuts: []string{"a1"}}} {
-		if left := actions.Apply(list, edits, "en"); len(left[1].Element.Shows) != 0 || left[1].Element.Name != "Pay" {
+	list := []human.Action{{ID: "a1", Type: human.Typing, Value: "4711"}, {ID: "a2", Type: human.Click, Element: &human.Element{Role: "button", Name: "Pay", Shows: []string{human.Digested("4711")}, Says: []string{"Order of Ann"}}}}
+	for _, edits := range []human.Edits{{MaskedTexts: []string{"a1"}}, {Cuts: []string{"a1"}}, {Masks: []human.Mask{{W: 4, H: 4}}}} {
+		if left := actions.Apply(list, edits, "en"); len(left[1].Element.Shows)+len(left[1].Element.Says) != 0 || left[1].Element.Name != "Pay" {
 			t.Errorf("%+v leaves %+v", edits, left[1].Element)
 		}
 	}
-	if left := actions.Apply(list, human.Edits{}, "en"); len(left[1].Element.Shows) != 1 {
+	if left := actions.Apply(list, human.Edits{}, "en"); len(left[1].Element.Shows) != 1 || len(left[1].Element.Says) != 1 {
 		t.Errorf("nothing is hidden, and %+v is left", left[1].Element)
 	}
-	if left := actions.ForAgent(list, human.Edits{ShareText: true}, "en"); left[1].Element.Shows != nil || left[1].Element.Form != nil {
+	if left := actions.ForAgent(list, human.Edits{ShareText: true}, "en"); left[1].Element.Shows != nil || left[1].Element.Says != nil || left[1].Element.Form != nil {
 		t.Errorf("an agent gets %+v", left[1].Element)
 	}
 }
