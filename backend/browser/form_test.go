@@ -104,7 +104,7 @@ func TestThePartAndTheColumn(t *testing.T) {
 }
 
 const aPage = `<header>Hello Ann</header><nav>Orders</nav><main><p>Orders › New</p><h1>Order of 30 November 2026</h1><p>For <b>Acme</b>, 12 pieces at 3.50 €.</p>
-<table><tr><td>Doris<td>Kiel</table><ul><li>One<li>Two</ul><p>Last saved <time>two minutes ago</time></p><p role=status>Saved</p><div style="position:fixed">Chat</div><p style="display:none">Never</p>
+<table><tr><td>Doris<td>Kiel</table><ul><li>One<li>Two</ul><dl><dt>State<dd>overdue</dl><p>Last saved <time>two minutes ago</time></p><p role=status>Saved</p><div style="position:fixed">Chat</div><p style="display:none">Never</p>
 <form id=f onsubmit="event.preventDefault(); this.title += 'n'"><label>Name <input id=name></label><label><input type=checkbox> Keep it secret</label><p id=hint>You get<br>a mail.</p><button id=send>Send</button> <button type=button>Cancel</button></form></main>`
 
 // The lines around what is pressed are recorded: no rows, no labels, nothing that passes, no numbers and no dates.
@@ -112,7 +112,7 @@ func TestWhatIsSaidAroundAButton(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aPage}, nil)
 	p.click(p.tab, p.top(p.tab), "#send")
 	e := p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Send" })
-	want := []string{"Orders > New", "Order of #", "For Acme, # pieces at # €.", "Last saved", "Keep it secret", "You get", "a mail."}
+	want := []string{"Orders > New", "Order of #", "For Acme, # pieces at # €.", "State", "Last saved", "Keep it secret", "You get", "a mail."}
 	if !slices.Equal(e.Element.Says, want) {
 		t.Errorf("the page says %q", e.Element.Says)
 	}
@@ -126,7 +126,7 @@ func TestWhatIsSaidAroundAButton(t *testing.T) {
 // A page that says something else around a button is not sent; what a pattern allows is.
 func TestOtherWordsAroundAButton(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aPage}, nil)
-	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: []string{"Orders > New", "Order of #", "Order of # › *", "All ∗ of it", "Last saved", "Keep it secret", "You get*", "You get › a mail."}}
+	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: []string{"Orders > New", "Order of #", "Order of # › *", "All ∗ of it", "State", "Last saved", "Keep it secret", "You get*", "You get › a mail."}}
 	hint := func(html string) {
 		p.js(p.tab, p.top(p.tab), "document.querySelector('#hint').innerHTML = "+quote(html), nil)
 	}

@@ -15,7 +15,7 @@
   const toggles = '[role=checkbox],[role=switch],[role=radio],[aria-pressed]';
   const controls = `input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],${toggles}`;
   const unsaid = 'label,legend,a,button,summary,nav,aside,[role=button],[role=link],[role=tab],[role=menuitem],[role=navigation],[role=complementary],[role=banner],[role=contentinfo],body>header,body>footer';
-  const passing = 'tr,td,th,li,time,[role=row],[role=cell],[role=gridcell],[role=listitem],[role=option],[role=article],[role=status],[role=log],[role=timer],[role=marquee]';
+  const passing = 'tr,td,th,li,dd,output,meter,time,[role=row],[role=cell],[role=gridcell],[role=listitem],[role=option],[role=article],[role=status],[role=log],[role=timer],[role=marquee]';
   const matches = Element.prototype.matches;
   const most = 300; // controls of a form, and
   const large = 3000; // elements of a part of a page, beyond which it is not looked at
@@ -133,7 +133,7 @@
 
   /**
    * The lines of text around an element: of the dialog that it lies in, and of the main part of the page. Without the labels of fields and
-   * of what can be pressed, which are known by themselves, without other rows and items, which are data, and without what floats over the page.
+   * of what can be pressed, which are known by themselves, without other rows, items and the values of facts, which are data, and without what floats over the page.
    * What a box or a switch is called says what is done without it, too.
    */
   function lines(e) {

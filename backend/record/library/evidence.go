@@ -273,8 +273,14 @@ func (f *finder) recorded(ctx context.Context, r human.Ref, e *Evidence) error {
 			e.Missing = "its pictures were removed on " + dayOf(o.PicturesRemoved) + " by retention"
 			return nil
 		}
-		e.show(EvidencePicture{"before", a.Before}, EvidencePicture{"after", a.After})
-		if f.by.Role == human.Agent && !o.edits.SharePictures && o.shown[a.ID] {
+		shot := a
+		if a.CausedBy != "" && a.Before == "" && a.After == "" { // what comes of an action at once, such as a download, is in its pictures
+			if i := slices.IndexFunc(o.actions, func(c human.Action) bool { return c.ID == a.CausedBy }); i >= 0 {
+				shot = o.actions[i]
+			}
+		}
+		e.show(EvidencePicture{"before", shot.Before}, EvidencePicture{"after", shot.After})
+		if f.by.Role == human.Agent && !o.edits.SharePictures && o.shown[shot.ID] {
 			e.Missing = "its operator shares no pictures"
 		}
 		return nil
@@ -368,6 +374,11 @@ func (f *finder) open(ctx context.Context, id human.RecordingID) (*opened, error
 	b, err := l.readOn(ctx, id, f.language)
 	if err != nil {
 		return nil, err
+	}
+	for i := range b.all { // an action without a picture is in those of what it came of
+		if a := &b.all[i]; want[a.ID] && a.Before == "" && a.After == "" && a.CausedBy != "" {
+			want[a.CausedBy] = true
+		}
 	}
 	var all []human.Action
 	for i := range b.all {
