@@ -68,7 +68,7 @@ func (s *shown) sends(button *shown) *shown {
 	press := *button
 	press.draft, press.at, press.before, press.after = s.draft, s.at, s.before, s.after
 	press.ID, press.Page, press.Then, press.Dialogs, press.From, press.Writes = s.ID+"b", s.Page, s.Then, s.Dialogs, s.From, s.Writes
-	s.after, s.Writes, s.Dialogs, s.Form, s.Then = s.before, false, nil, nil, nil
+	s.after, s.Writes, s.Dialogs, s.Form, s.Says, s.Then = s.before, false, nil, nil, nil, nil
 	s.withoutKey()
 	return &press
 }

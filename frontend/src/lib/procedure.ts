@@ -78,7 +78,7 @@ export const parametersOf = (step: ProcedureStep): string[] => {
 };
 
 /** A step without the words around it, which are no part of what is done. */
-const done = ({ says: _, ...step }: ProcedureStep): ProcedureStep => step;
+const wordless = ({ says: _, ...step }: ProcedureStep): ProcedureStep => step;
 
 /** An edit of a procedure. `rows` say how recordings were brought together; without them it is edited as it is. */
 export function begin({ steps, ...head }: Procedure, rows: readonly TaughtRow[] = []): Edit {
@@ -120,7 +120,7 @@ export function procedureOf({ head, rows }: Edit): Procedure {
 export function stateOf({ step, out }: Row): RowState {
   if (!step || out) return 'left_out';
   if (step.optional) return 'optional';
-  return parametersOf(done(step)).length ? 'parameter' : 'same';
+  return parametersOf(wordless(step)).length ? 'parameter' : 'same';
 }
 
 const replace = (edit: Edit, at: number, row: Row): Edit => ({ ...edit, rows: edit.rows.with(at, row) });
@@ -207,7 +207,7 @@ export function setState(edit: Edit, at: number, state: RowState): Edit {
   if (!row?.step || !can(row, state)) return edit;
   if (state === 'left_out') return replace(edit, at, { ...row, out: true });
   const next = withStep(replace(edit, at, { ...row, out: false }), at, { optional: state === 'optional' });
-  if (state === 'parameter') return parametersOf(done(row.step)).length ? next : toParameter(next, at);
+  if (state === 'parameter') return parametersOf(wordless(row.step)).length ? next : toParameter(next, at);
   return state === 'same' ? toSame(next, at) : next;
 }
 
