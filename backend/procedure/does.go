@@ -23,13 +23,13 @@ var doing = map[string]struct{ english, chinese []string }{
 	Deletes: {[]string{"delete", "remove", "discard", "erase", "cancel", "revoke"}, []string{"删除", "移除", "清空", "取消", "撤销", "注销"}},
 }
 
-// Does says what a procedure does, from its steps: it reads; it sends where a step writes, and pays or deletes where the name of what
+// Does says what a procedure does, from its steps: it reads; it sends where a step writes but does not only sign in, and pays or deletes where the name of what
 // such a step is done to says so. Of steps that are not known to write, the name of a button is taken for that, too, but for
 // one that cancels: what that leaves is as it was. On the desktop, where it is not seen what is sent, so does that it sends.
 func Does(p human.Procedure) []string {
 	found := map[string]bool{Reads: true}
-	for _, s := range p.Steps {
-		found[Sends] = found[Sends] || s.Writes
+	for i, s := range p.Steps {
+		found[Sends] = found[Sends] || s.Writes && !signsIn(p.Steps, i)
 		if s.Target == nil || !s.Writes && (s.Target.Role != "button" || slices.Contains(words(s.Target.Name), "cancel") || strings.Contains(s.Target.Name, "取消")) {
 			continue
 		}
@@ -43,6 +43,25 @@ func Does(p human.Procedure) []string {
 		}
 	}
 	return slices.DeleteFunc([]string{Reads, Sends, Pays, Deletes}, func(does string) bool { return !found[does] })
+}
+
+// signsIn says whether a step only signs in: it is done to what says so, right after a secret was typed. What else has a secret, such as a
+// transfer with a PIN, says otherwise.
+func signsIn(steps []human.ProcedureStep, i int) bool {
+	t := steps[i].Target
+	if t == nil {
+		return false
+	}
+	name := strings.Join(words(t.Name), " ")
+	if !slices.Contains([]string{"sign in", "signin", "log in", "login", "log on", "logon"}, name) && !slices.Contains([]string{"登录", "登入"}, strings.TrimSpace(t.Name)) {
+		return false
+	}
+	for _, s := range slices.Backward(steps[:i]) {
+		if s.Secret != "" || !fills(s) {
+			return s.Secret != ""
+		}
+	}
+	return false
 }
 
 func words(text string) []string {

@@ -312,8 +312,8 @@ func Blocked(p human.Procedure, policy string) *human.Sentence {
 		return &found[i].Said
 	}
 	writes := 0
-	for _, s := range p.Steps {
-		if s.Writes {
+	for i, s := range p.Steps {
+		if s.Writes && !signsIn(p.Steps, i) {
 			writes++
 		}
 	}

@@ -147,3 +147,31 @@ func TestDoes(t *testing.T) {
 		t.Errorf("declared: %s", risk)
 	}
 }
+
+// To sign in is no sending: what it changes is that the pages that are read can be read.
+func TestSigningInSendsNothing(t *testing.T) {
+	field := func(name, secret string) human.ProcedureStep {
+		return human.ProcedureStep{Do: "change", Target: &human.ProcedureTarget{Role: "textbox", Name: name}, Secret: secret}
+	}
+	press := func(name string) human.ProcedureStep {
+		return human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: name}, Writes: true}
+	}
+	for name, tt := range map[string]struct {
+		steps []human.ProcedureStep
+		does  []string
+	}{
+		"it signs in":                       {[]human.ProcedureStep{field("User", ""), field("Password", "pw"), press("Log in")}, []string{Reads}},
+		"a box to stay signed in":           {[]human.ProcedureStep{field("Password", "pw"), {Do: "check"}, press("登录")}, []string{Reads}},
+		"it signs in and sends":             {[]human.ProcedureStep{field("Password", "pw"), press("Sign in"), press("Save")}, []string{Reads, Sends}},
+		"a secret that confirms":            {[]human.ProcedureStep{field("PIN", "pin"), press("Confirm")}, []string{Reads, Sends}},
+		"a secret that pays":                {[]human.ProcedureStep{field("PIN", "pin"), press("Pay")}, []string{Reads, Sends, Pays}},
+		"no secret":                         {[]human.ProcedureStep{field("User", ""), press("Sign in")}, []string{Reads, Sends}},
+		"a secret of the page before":       {[]human.ProcedureStep{field("PIN", "pin"), press("Confirm"), press("Log in")}, []string{Reads, Sends}},
+		"a name that only begins so":        {[]human.ProcedureStep{field("PIN", "pin"), press("Log in and pay out")}, []string{Reads, Sends, Pays}},
+		"a button that is called with more": {[]human.ProcedureStep{field("PIN", "pin"), press("Sign in writing")}, []string{Reads, Sends}},
+	} {
+		if does := Does(human.Procedure{Steps: tt.steps}); !slices.Equal(does, tt.does) {
+			t.Errorf("%s: %v", name, does)
+		}
+	}
+}
