@@ -95,7 +95,7 @@ func (o *office) mirror(s *portal.Server) error {
 // hosts serves a portal with a change, "" for none, until it is closed.
 func (o *office) hosts(t *testing.T, change string, values map[string]string) (s *portal.Server, closes func()) {
 	t.Helper()
-	options := portal.Options{Seed: o.seed, Values: values, Maildir: o.maildir, Lived: os.Getenv("PORTAL_ROUND") == "3"}
+	options := portal.Options{Seed: o.seed, Values: values, Maildir: o.maildir, Lived: os.Getenv("PORTAL_ROUND") >= "3"}
 	if change != "" {
 		options.Changes = []string{change}
 	}
@@ -611,7 +611,7 @@ func table(seed uint64, all []reading) string {
 	fmt.Fprintf(&b, "Seed %d, %d runs of %d works.\n\n", seed, len(all), len(portal.Works))
 	verdicts := []portal.Verdict{portal.Right, portal.StoppedWell, portal.Unneeded, portal.StoppedLate, portal.StoppedHarmed, portal.SilentWrong, portal.Guessed, notTaught}
 	b.WriteString("| group | runs | right | stopped | unneeded stop | stopped late | harm | silent wrong | guessed | not taught | effects confirmed | a step |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, group := range []string{"none", "looks", "identifiers", "words", "places", "dialogs", "time", "forms", "data", "decoys", "round 1", "round 2", "round 3", "lies", ""} {
+	for _, group := range []string{"none", "looks", "identifiers", "words", "places", "dialogs", "time", "forms", "data", "decoys", "round 1", "round 2", "round 3", "round 4", "round 5", "lies", ""} {
 		count, runs, done, confirmed := map[portal.Verdict]int{}, 0, 0, 0
 		var took []time.Duration
 		for _, r := range all {

@@ -182,7 +182,7 @@ var Changes = append([]Change{
 	{Name: "decoy-right-id", Does: "The ids of the buttons that write are on others beside them, which say done and do nothing.", Touches: merged(writing(either), touches{ExportInvoice: either("download"), MonthTotal: either("calculate", "total")}), js: `all('main .btn.primary, main .danger').forEach(b => { const c = document.createElement('button'); c.type = 'button'; c.className = b.className; c.textContent = 'Preview'; c.onclick = () => Faktura.toast('Done')
 		c.id = b.id; c.dataset.testid = b.dataset.testid ?? ''; b.id += '-v2'; delete b.dataset.testid; b.before(c) })`},
 	{Name: "decoy-on-top", Does: "Something transparent lies over the main buttons, and leads to the dashboard.", Touches: every(either(Anywhere)), js: `all('main .btn.primary, main .danger').forEach(b => { if (b.id === 'sign-in') return; const s = document.createElement('span'); s.style.cssText = 'position:relative;display:inline-block'; b.replaceWith(s); const o = document.createElement('a'); o.href = Faktura.base + '/'; o.style.cssText = 'position:absolute;inset:0'; s.append(b, o) })`},
-}, slices.Concat(round1, round2, round3)...)
+}, slices.Concat(round1, round2, round3, round4, round5)...)
 
 // Lies are the changes with which a page says success and something else is true.
 var Lies = append([]Change{
@@ -224,4 +224,4 @@ var Lies = append([]Change{
 	{Name: "pdf-cut", Does: "The file is the first half of the right one.", Touches: touches{ExportInvoice: stop("download", AtEffect)}, sends: func(r Record, _ books) []byte { d := document(r); return d[:len(d)/2] }},
 	{Name: "total-of-other-month", Does: "The report shows the total of the month after.", Touches: touches{MonthTotal: stop("total", AtEffect)}},
 	{Name: "number-of-other", Does: "The number that the page gives for an order is that of another.", Touches: touches{PlaceOrder: stop("number", AtEffect)}},
-}, slices.Concat(lies1, lies2, lies3)...)
+}, slices.Concat(lies1, lies2, lies3, lies4, lies5)...)
