@@ -102,12 +102,14 @@ func file(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error) 
 	if err != nil {
 		return procedure.Seen{}, err
 	}
-	var found []string
+	var found, all []string
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil || !info.Mode().IsRegular() { // opening a pipe would wait
 			continue
 		}
+		digest := human.Digested(name, info.Size(), info.ModTime().UnixNano())
+		all = append(all, digest)
 		if len(e.Has) > 0 {
 			if info.Size() > maxFile {
 				return procedure.Seen{}, human.Errorf(human.Exhausted, "%s is larger than %d MB: texts are not looked for in it", name, maxFile>>20)
@@ -120,9 +122,9 @@ func file(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error) 
 				continue
 			}
 		}
-		found = append(found, human.Digested(name, info.Size(), info.ModTime().UnixNano()))
+		found = append(found, digest)
 	}
-	return procedure.Seen{Items: found, Said: human.Sayf("%d of %d files at %s are as expected", len(found), len(names), e.Path)}, nil
+	return procedure.Seen{Items: found, All: all, Said: human.Sayf("%d of %d files at %s are as expected", len(found), len(names), e.Path)}, nil
 }
 
 func read(name string, limit int64) (string, error) {

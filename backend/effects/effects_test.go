@@ -115,6 +115,28 @@ func TestItemsAreKnownAgain(t *testing.T) {
 	}
 }
 
+// What is not as an effect says is known, too: that nothing else has changed can be told from it.
+func TestAllThereIs(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "new", "1.eml"), "Subject: one\n\n7")
+	write(t, filepath.Join(dir, "new", "2.eml"), "Subject: two\n\n8")
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(dir, "a.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `CREATE TABLE a AS SELECT 'one' UNION SELECT 'two'`); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []human.ProcedureEffect{{Is: "mail", Path: dir}, {Is: "file", Path: filepath.Join(dir, "new", "*")}, {Is: "sql", Path: filepath.Join(dir, "a.db"), Query: "SELECT * FROM a"}} {
+		e.Has = []string{"two"}
+		seen, err := look(t, e)
+		if err != nil || len(seen.Items) != 1 || len(seen.All) != 2 || !slices.Contains(seen.All, seen.Items[0]) {
+			t.Errorf("%s: %+v, %v", e.Is, seen, err)
+		}
+	}
+}
+
 func TestAnswersOfServers(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("another host was asked, with %q", r.Header.Get("Authorization"))
@@ -235,6 +257,11 @@ func TestMail(t *testing.T) {
 	}
 	counts(t, box("Your bill", "Acme owes 12", "ada@mail.example"), 1)
 	counts(t, box("发票 7", "Müller owes 13", "Jürgen", "Söhne & Co"), 1)
+	write(t, filepath.Join(dir, "sent", "new", "1.host"), "From: a@mail.example\r\nTo: Bo <b@mail.example>\r\nCc: c@mail.example\r\nReply-To: d@mail.example\r\nX-Other: x@mail.example\r\n\r\nHello\r\n")
+	sent := human.ProcedureEffect{Is: "mail", Path: filepath.Join(dir, "sent"), Has: []string{"Bo", "b@mail.example", "c@mail.example", "d@mail.example"}}
+	counts(t, sent, 1)
+	sent.Has = []string{"x@mail.example"}
+	counts(t, sent, 0)
 	counts(t, box("in the file"), 0)
 	counts(t, box("Your bill", "Müller"), 0)
 	counts(t, human.ProcedureEffect{Is: "mail", Path: filepath.Join(dir, "*"), Has: []string{"Your bill"}}, 2)

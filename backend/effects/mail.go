@@ -24,8 +24,7 @@ func mails(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error)
 	if err != nil {
 		return procedure.Seen{}, err
 	}
-	var found []string
-	all := 0
+	var found, all []string
 	for _, folder := range folders {
 		for _, in := range []string{"", "new", "cur"} {
 			entries, _ := os.ReadDir(filepath.Join(folder, in)) // a folder that is not there has no mail
@@ -33,12 +32,14 @@ func mails(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error)
 				if !entry.Type().IsRegular() || in == "" && !strings.EqualFold(filepath.Ext(entry.Name()), ".eml") {
 					continue
 				}
-				if all++; ctx.Err() != nil || all > maxMatches {
+				if ctx.Err() != nil || len(all) == maxMatches {
 					return procedure.Seen{}, human.Errorf(human.Exhausted, "there is too much mail at %s: name a smaller folder", e.Path)
 				}
 				raw, err := read(filepath.Join(folder, in, entry.Name()), maxAnswer)
+				digest := human.Digested(raw)
+				all = append(all, digest)
 				if err == nil && human.HasAll(words(raw), e.Has) {
-					found = append(found, human.Digested(raw))
+					found = append(found, digest)
 				}
 			}
 		}
@@ -46,10 +47,10 @@ func mails(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error)
 	if len(folders) == 0 {
 		return procedure.Seen{}, human.Errorf(human.NotFound, "there is no folder at %s: check the path", e.Path)
 	}
-	return procedure.Seen{Items: found, Said: human.Sayf("%d of %d messages in %s are as expected", len(found), all, e.Path)}, nil
+	return procedure.Seen{Items: found, All: all, Said: human.Sayf("%d of %d messages in %s are as expected", len(found), len(all), e.Path)}, nil
 }
 
-// words are the subject, the sender and the text of a message, decoded; "" where it is none.
+// words are the subject, who a message is from and to, whom an answer to it goes to, and its text, decoded; "" where it is none.
 func words(raw string) string {
 	m, err := mail.ReadMessage(strings.NewReader(raw))
 	if err != nil {
@@ -57,7 +58,7 @@ func words(raw string) string {
 	}
 	var b strings.Builder
 	var decoder mime.WordDecoder
-	for _, name := range []string{"Subject", "From"} {
+	for _, name := range []string{"Subject", "From", "To", "Cc", "Bcc", "Reply-To"} {
 		value := m.Header.Get(name)
 		if decoded, err := decoder.DecodeHeader(value); err == nil {
 			value = decoded

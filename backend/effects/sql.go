@@ -60,30 +60,30 @@ func rows(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error) 
 	if err != nil {
 		return procedure.Seen{}, human.Wrap(human.Invalid, err, "the database at %s does not answer the query: check both", e.Path)
 	}
-	return procedure.Seen{Items: found, Said: human.Sayf("%d of %d rows in %s are as expected", len(found), all, e.Path)}, nil
+	return procedure.Seen{Items: found, All: all, Said: human.Sayf("%d of %d rows in %s are as expected", len(found), len(all), e.Path)}, nil
 }
 
-// matching are the rows of a query that have all texts in their cells.
-func matching(ctx context.Context, db *sql.DB, query string, values []any, texts []string) (found []string, all int, err error) {
+// matching are the rows of a query that have all texts in their cells, and all of its rows.
+func matching(ctx context.Context, db *sql.DB, query string, values []any, texts []string) (found, all []string, err error) {
 	result, err := db.QueryContext(ctx, query, values...)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	defer result.Close()
 	columns, err := result.Columns()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	cells, at := make([]any, len(columns)), make([]any, len(columns))
 	for i := range cells {
 		at[i] = &cells[i]
 	}
-	for ; result.Next(); all++ {
-		if all == maxMatches {
-			return nil, 0, human.Errorf(human.Exhausted, "there are more than %d rows: add a condition", maxMatches)
+	for result.Next() {
+		if len(all) == maxMatches {
+			return nil, nil, human.Errorf(human.Exhausted, "there are more than %d rows: add a condition", maxMatches)
 		}
 		if err := result.Scan(at...); err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		var row strings.Builder
 		for _, c := range cells {
@@ -92,8 +92,10 @@ func matching(ctx context.Context, db *sql.DB, query string, values []any, texts
 			}
 			fmt.Fprintf(&row, "%v\n", c)
 		}
+		digest := human.Digested(row.String())
+		all = append(all, digest)
 		if human.HasAll(row.String(), texts) {
-			found = append(found, human.Digested(row.String()))
+			found = append(found, digest)
 		}
 	}
 	return found, all, result.Err()

@@ -147,6 +147,7 @@ type ProcedureEffect struct {
 	Has     []string          `json:"has,omitempty" doc:"Texts that have to be in it: in the file, in the answer, in one row, in one message; of row, each is the whole of a cell. One that begins or ends with a digit is no part of a longer number."`
 	Fresh   bool              `json:"fresh,omitempty" doc:"It was not so before the run: it is looked at before the first step, too."`
 	Count   *int              `json:"count,omitempty" doc:"How many such rows or messages there are then; with fresh, how many more than before. Absent: one or more."`
+	Only    bool              `json:"only,omitempty" doc:"Of file, sql and mail that are fresh: nothing else at Path, or that Query gives, may be new, changed or gone. Where one with all of Has is new, one may be gone: what it was before."`
 	Within  float64           `json:"within,omitempty" doc:"Seconds that it is waited for; absent: 10."`
 }
 
@@ -259,7 +260,7 @@ type RunStep struct {
 type RunEffect struct {
 	State  string    `json:"state" enum:"later,confirmed,missing"`
 	Before int       `json:"before,omitempty" doc:"How many there were before the run, where they have to be new."`
-	Had    []string  `json:"had,omitempty" doc:"Where they have to be new and hold an output: those before the run, whatever they held, each by a digest."`
+	Had    []string  `json:"had,omitempty" doc:"Where they have to be new: those before the run, each by a digest; where they hold an output or nothing else may have changed, whatever they held."`
 	Said   *Sentence `json:"said,omitempty"`
 }
 

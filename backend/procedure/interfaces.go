@@ -97,6 +97,7 @@ type Effects interface {
 // Seen is what there is of an effect.
 type Seen struct {
 	Items []string       // files, rows, messages or answers that are as the effect says: a digest of each, by which it is known again
+	All   []string       // of files, rows and messages: those that are not as the effect says, too
 	Said  human.Sentence // what was seen, for people
 }
 

@@ -71,6 +71,9 @@ func Lint(p human.Procedure) []LintFinding {
 		if !slices.ContainsFunc(p.Steps, func(s human.ProcedureStep) bool { return s.Output == o.Name }) {
 			l.say("output_without_pick", LintError, "", human.Sayf("no step gives the output %s: add a pick, or delete the output", o.Name))
 		}
+		if !slices.ContainsFunc(p.Effects, func(e human.ProcedureEffect) bool { return slices.Contains(inEffect(e), o.Name) }) {
+			l.say("output_unchecked", LintNote, "", human.Sayf("the output %s is what the page says: no effect compares it with anything outside of the page", o.Name))
+		}
 	}
 	for _, s := range p.Secrets {
 		if s.Site == "" {
@@ -78,6 +81,16 @@ func Lint(p human.Procedure) []LintFinding {
 		}
 	}
 	return l.found
+}
+
+// inEffect are the names that an effect has in what it looks at.
+func inEffect(e human.ProcedureEffect) (names []string) {
+	e.Title = ""
+	effectTexts(e, func(_ textKind, text string) string {
+		names = append(names, Placeholders(text)...)
+		return text
+	})
+	return names
 }
 
 // names finds what has the same name.
@@ -252,15 +265,12 @@ func (l *linter) effect(e human.ProcedureEffect) {
 		return text
 	})
 	if before := e; e.Fresh {
-		before.Has, before.Title = nil, ""
-		effectTexts(before, func(_ textKind, text string) string {
-			for _, name := range Placeholders(text) {
-				if l.gives(name) {
-					l.say("fresh_output", LintError, "", human.Sayf("an effect that has to be new is looked at before the run, too, when the output %s is not known: name it in has alone", name))
-				}
+		before.Has = nil
+		for _, name := range inEffect(before) {
+			if l.gives(name) {
+				l.say("fresh_output", LintError, "", human.Sayf("an effect that has to be new is looked at before the run, too, when the output %s is not known: name it in has alone", name))
 			}
-			return text
-		})
+		}
 	}
 	if e.Is == "row" && l.p.Where == "desktop" {
 		l.say("row_on_desktop", LintError, "", human.Sayf("a row of a page is looked at in a browser, which a procedure of the desktop has not: choose another effect"))
@@ -268,7 +278,10 @@ func (l *linter) effect(e human.ProcedureEffect) {
 	if e.Is == "row" && e.Fresh {
 		l.say("fresh_row", LintError, "", human.Sayf("a row of a page is looked at after the steps alone: take fresh away, and name in has what only the new row has, such as an output"))
 	}
-	whole := map[string]bool{"file": e.Path != "", "http": e.URL != "", "sql": e.Path != "" && e.Query != "", "mail": e.Path != "" && len(e.Has) > 0, "row": e.URL != "" && len(e.Has) > 0}
+	if e.Only && (!e.Fresh || e.Is == "http" || e.Is == "row") {
+		l.say("only_of_what", LintError, "", human.Sayf("that nothing else has changed is known of files, rows of a database and mail that are fresh alone: take only away, or make it one of them"))
+	}
+	whole := map[string]bool{"file": e.Path != "", "http": e.URL != "", "sql": e.Path != "" && e.Query != "", "mail": e.Path != "" && (len(e.Has) > 0 || e.Only), "row": e.URL != "" && len(e.Has) > 0}
 	if !whole[e.Is] {
 		l.say("incomplete_effect", LintError, "", human.Sayf("an effect of the sort %s lacks where or what it looks for: add it, or delete the effect", e.Is))
 	}

@@ -45,11 +45,15 @@ func (one *run) confirmed(ctx context.Context) error {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}
-				if err != nil {
+				switch {
+				case err != nil:
 					seen.Said = human.Sayf("%s", human.SafeText(err))
+				case e.Only:
+					fresh, others, gone := compared(one.r.Effects[i], seen)
+					seen.Said = human.Sayf("%d new as expected, %d new or changed otherwise, and %d gone", fresh, others, gone)
 				}
 				said = seen.Said
-				if err == nil && enough(one.p.Effects[i], one.r.Effects[i], seen.Items) {
+				if err == nil && enough(one.p.Effects[i], one.r.Effects[i], seen) {
 					return nil, nil
 				}
 				return &record.Mismatch{Expected: human.Sayf("%s", effectWords(e)), Found: seen.Said}, nil
@@ -124,9 +128,29 @@ func newOnes(items, before []string) int {
 	return n
 }
 
-// enough says whether the items are what an effect asks for. Where it is known which there were before, one that is another now is not the
+// compared are how many are new that are as an effect says, how many others are new, and how many are gone of all that there was. One that was
+// changed is gone and new.
+func compared(was human.RunEffect, seen Seen) (fresh, others, gone int) {
+	fresh = newOnes(seen.Items, was.Had)
+	return fresh, newOnes(seen.All, was.Had) - fresh, newOnes(was.Had, seen.All)
+}
+
+// enough says whether what is seen is what an effect asks for. Where it is known which there were before, one that is another now is not the
 // same: of so many that are new, all others have to be there still, and of so many that are gone, no other may be new.
-func enough(e human.ProcedureEffect, was human.RunEffect, items []string) bool {
+func enough(e human.ProcedureEffect, was human.RunEffect, seen Seen) bool {
+	items := seen.Items
+	if e.Only {
+		fresh, others, gone := compared(was, seen)
+		switch {
+		case others > 0:
+			return false
+		case e.Count == nil:
+			return fresh > 0 && gone <= fresh
+		case *e.Count < 0: // what is gone was as the effect says
+			return fresh == 0 && gone == -*e.Count && len(items)-was.Before == *e.Count
+		}
+		return fresh == *e.Count && gone == 0
+	}
 	n, gone := len(items)-was.Before, 0
 	if was.Had != nil {
 		n, gone = newOnes(items, was.Had), newOnes(was.Had, items)

@@ -1,6 +1,7 @@
 package procedure
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,11 +42,33 @@ func TestEnough(t *testing.T) {
 			e.Has = has
 		}
 		was := human.RunEffect{Had: strings.Fields(tt.had), Before: len(strings.Fields(tt.had))}
-		if got := enough(e, was, strings.Fields(tt.items)); got != tt.is {
+		if got := enough(e, was, Seen{Items: strings.Fields(tt.items)}); got != tt.is {
 			t.Errorf("%+v: %t", tt, got)
 		}
 	}
-	if !enough(human.ProcedureEffect{Count: new(2)}, human.RunEffect{Before: 5000}, make([]string, 5002)) || enough(human.ProcedureEffect{}, human.RunEffect{Before: 5000}, make([]string, 5000)) {
+	if !enough(human.ProcedureEffect{Count: new(2)}, human.RunEffect{Before: 5000}, Seen{Items: make([]string, 5002)}) || enough(human.ProcedureEffect{}, human.RunEffect{Before: 5000}, Seen{Items: make([]string, 5000)}) {
 		t.Error("what is too many to be noted is counted")
+	}
+}
+
+// Where nothing else may have changed, all that there was counts, and not only what is as the effect says. Those in capital letters are.
+func TestNothingElseHasChanged(t *testing.T) {
+	matching := func(all []string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s != strings.ToUpper(s) })
+	}
+	for _, tt := range []struct {
+		count    *int
+		had, all string
+		is       bool
+	}{
+		{new(1), "a b", "a b N", true}, {new(1), "a b", "a c N", false}, {new(1), "a b", "a N", false}, {new(1), "a b", "a b n", false}, {new(1), "a b", "a b n N", false}, {new(1), "a", "a N N", false},
+		{new(1), "a N", "a N N", true}, {new(1), "N", "N", false}, {nil, "a b", "a N", true}, {nil, "a b", "a b N", true}, {nil, "a b c", "a N", false}, {nil, "a b", "a b", false}, {nil, "a b", "c N", false},
+		{new(0), "a b", "a b", true}, {new(0), "a b", "a", false}, {new(0), "a b", "a b c", false}, {new(-1), "a N", "a", true}, {new(-1), "a N", "N", false}, {new(-1), "a N M", "M", false}, {new(-1), "a b N", "a c", false},
+	} {
+		had, all := strings.Fields(tt.had), strings.Fields(tt.all)
+		e := human.ProcedureEffect{Is: "sql", Fresh: true, Only: true, Count: tt.count}
+		if got := enough(e, human.RunEffect{Had: had, Before: len(matching(had))}, Seen{Items: matching(all), All: all}); got != tt.is {
+			t.Errorf("%+v: %t", tt, got)
+		}
 	}
 }

@@ -251,15 +251,19 @@ func (one *run) before(ctx context.Context) error {
 		}
 		e, outputs := beforeOutputs(e)
 		seen, err := one.s.d.Effects.Look(ctx, e, one.sends(e))
-		known := len(seen.Items) <= mostKnown
-		if err == nil && outputs && !known {
+		had := seen.Items
+		if e.Only {
+			had = seen.All
+		}
+		known := len(had) <= mostKnown
+		if err == nil && (outputs || e.Only) && !known {
 			err = human.Errorf(human.Exhausted, "there are more than %d already: add what tells the new one apart", mostKnown)
 		}
 		if err != nil {
 			return human.Wrap(human.Conflict, err, "what the run has to bring about cannot be looked at: %s", effectWords(e))
 		}
 		if one.r.Effects[i].Before = len(seen.Items); known {
-			one.r.Effects[i].Had = seen.Items
+			one.r.Effects[i].Had = had
 		}
 	}
 	return nil

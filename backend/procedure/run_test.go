@@ -36,7 +36,8 @@ type desk struct {
 	act     func(s human.ProcedureStep) (record.Did, error) // nil: all is well
 	holds   func(c human.ProcedureCheckpoint) *record.Mismatch
 	effect  func() (int, error)
-	rows    [][]string // of the page
+	there   func() procedure.Seen // of an effect, in the place of so many
+	rows    [][]string            // of the page
 	touched string
 	sent    []string // effects that were looked at, and the secret they got
 	typed   []record.Secret
@@ -96,6 +97,9 @@ func (d *desk) Look(_ context.Context, e human.ProcedureEffect, secret func(stri
 	if e.URL != "" {
 		text, err := secret("login")
 		d.set(func() { d.sent = append(d.sent, fmt.Sprint(e.URL, " ", text, " ", human.KindOf(err) == human.Denied)) })
+	}
+	if d.there != nil {
+		return d.there(), nil
 	}
 	n, err := d.effect()
 	return procedure.Seen{Items: make([]string, n), Said: human.Sayf("%d rows", n)}, err
@@ -619,6 +623,42 @@ func TestASecretIsSentToItsSiteAlone(t *testing.T) {
 	want := []string{"https://portal.example/api value of login false", "https://elsewhere.example/api  true", "http://portal.example/api  true"}
 	if !slices.Equal(d.sent, append(want, want...)) { // it looks twice, as a step of it writes
 		t.Errorf("sent %q", d.sent)
+	}
+}
+
+// TestNothingElseMayHaveChanged, where an effect says so: what else there is is noted before the run, and a run stops at what is another after it.
+func TestNothingElseMayHaveChanged(t *testing.T) {
+	d := newDesk(t)
+	all := []string{"a", "b"}
+	d.there = func() procedure.Seen {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		items := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, "new") })
+		return procedure.Seen{Items: items, All: slices.Clone(all), Said: human.Sayf("%d rows", len(items))}
+	}
+	d.act = func(s human.ProcedureStep) (record.Did, error) {
+		if s.ID == "s4" {
+			d.set(func() { all = []string{"a", "c", "new"} })
+		}
+		return record.Did{}, nil
+	}
+	file := strings.Replace(order, "fresh: true", "fresh: true, only: true, count: 1", 1)
+	_, err := d.service.Save(t.Context(), ann, procedure.Change{File: file})
+	must(t, err)
+	id := d.asked()
+	_, err = d.service.Run(t.Context(), ann, id)
+	must(t, err)
+	r := d.until(id, human.Halted)
+	if r.Stop == nil || r.Stop.Found.Text != "1 new as expected, 1 new or changed otherwise, and 1 gone" || !slices.Equal(r.Effects[0].Had, []string{"a", "b"}) {
+		t.Errorf("stopped by %+v, with %+v", r.Stop, r.Effects)
+	}
+	d.set(func() { all = []string{"new", "b", "a"} })
+	d.orders(id, procedure.RunOrder{Do: "continue"})
+	d.until(id, human.Succeeded)
+
+	d.set(func() { all = make([]string, 1001) })
+	if _, err = d.service.Run(t.Context(), ann, d.asked()); human.KindOf(err) != human.Conflict || !strings.Contains(err.Error(), "more than 1000") {
+		t.Errorf("what is too many to be compared: %v", err)
 	}
 }
 

@@ -377,7 +377,7 @@ func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 	rows := func(title, where string, count int, values ...string) human.ProcedureEffect {
 		return human.ProcedureEffect{Is: "sql", Title: title, Path: o.base, Query: "SELECT id FROM records r WHERE " + where, Values: values, Fresh: true, Count: &count, Within: 5}
 	}
-	kind, count := "", 1
+	kind, count, has := "", new(1), []string(nil) // what of that kind is new, or gone
 	var all []human.ProcedureEffect
 	row := func(of string, more string, names ...string) {
 		kind = of
@@ -386,6 +386,7 @@ func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 			where += " AND fields->>'" + name + "' = ?"
 			values = append(values, "{"+name+"}")
 		}
+		has = values
 		all = append(all, rows("a new "+of, where+more, 1, values...))
 	}
 	// numbered says that what the page called the new one is one that is new. Its sentence is what the portal says of a record.
@@ -399,7 +400,7 @@ func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 		row("order", "", "customer", "product", "quantity", "delivery")
 		all = append(all, numbered("{number}"))
 	case portal.ChangeAddress:
-		kind, count = "customer", 0
+		kind, count, has = "customer", nil, []string{"{customer}", "{street}", "{city}"}
 		all = append(all, rows("the address", "kind = 'customer' AND fields->>'name' = ? AND fields->>'street' = ? AND fields->>'city' = ?", 1, "{customer}", "{street}", "{city}"))
 	case portal.SendReminder:
 		row("mail", " AND EXISTS (SELECT 1 FROM records c WHERE c.kind = 'customer' AND c.fields->>'mail' = r.fields->>'to')", "message")
@@ -407,7 +408,7 @@ func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 		all[0].Query = strings.Replace(all[0].Query, "c.kind = 'customer'", "c.kind = 'customer' AND c.fields->>'name' = ?", 1)
 		all[0].Values = append(all[0].Values, "{customer}")
 	case portal.DeleteDraft:
-		kind, count = "draft", -1
+		kind, count, has = "draft", new(-1), []string{"{draft}"}
 		all = append(all, rows("the draft is gone", "kind = 'draft' AND fields->>'title' = ?", -1, "{draft}"))
 	case portal.UploadDocument:
 		row("document", "", "title", "kind")
@@ -422,9 +423,13 @@ func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 	case portal.MonthTotal:
 		return []human.ProcedureEffect{{Is: "http", Title: "the ledger has the total", URL: o.server.URL + "/ledger/invoice?customer={customer}&month={month}", Has: []string{`"total":"{total}"`}, Within: 5}}
 	}
-	others := rows("nothing else", "kind <> '"+kind+"'", 0)
-	others.Query = strings.Replace(others.Query, "SELECT id", "SELECT id, fields", 1) // nor another value in what there was
-	return append(all, rows("no more of it", "kind = '"+kind+"'", count), others)
+	same := rows("no other "+kind+" is new, changed or gone", "kind = '"+kind+"'", 1, has...)
+	same.Has, same.Values, same.Count, same.Only = same.Values, nil, count, true
+	others := rows("nothing else is", "kind <> '"+kind+"'", 0)
+	for _, e := range []*human.ProcedureEffect{&same, &others} {
+		e.Query = strings.Replace(e.Query, "SELECT id", "SELECT id, (SELECT group_concat(value, char(10)) FROM json_each(fields))", 1) // all that there is of it
+	}
+	return append(all, same, others)
 }
 
 // notTaught is the verdict where a work cannot be made a procedure that has its parameters and no others.

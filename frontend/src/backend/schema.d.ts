@@ -7509,6 +7509,8 @@ export interface components {
              * @enum {string}
              */
             is: "file" | "http" | "sql" | "mail" | "row";
+            /** @description Of file, sql and mail that are fresh: nothing else at Path, or that Query gives, may be new, changed or gone. Where one with all of Has is new, one may be gone: what it was before. */
+            only?: boolean;
             /** @description In which * stands for anything but a slash. */
             path?: string;
             /** @description Of sql: one SELECT; ? stands for the values, in their order. */
@@ -8503,7 +8505,7 @@ export interface components {
              * @description How many there were before the run, where they have to be new.
              */
             before?: number;
-            /** @description Where they have to be new and hold an output: those before the run, whatever they held, each by a digest. */
+            /** @description Where they have to be new: those before the run, each by a digest; where they hold an output or nothing else may have changed, whatever they held. */
             had?: string[];
             said?: components["schemas"]["Sentence"];
             /** @enum {string} */
