@@ -1,6 +1,9 @@
 package human
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // RecordingID names one recording, for ever. It sorts by the time it was begun.
 type RecordingID string
@@ -163,6 +166,12 @@ type Edits struct {
 	Words         map[string]string `json:"words,omitempty" doc:"The operator's own words for a step, by the action's id."`
 	ShareText     bool              `json:"share_text" doc:"The agent gets what was typed, not only that it was."`
 	SharePictures bool              `json:"share_pictures" doc:"The agent may read the pictures."`
+	PicturesOf    []string          `json:"pictures_of,omitempty" doc:"Ids of actions whose pictures the agent may read, also where share_pictures is false."`
+}
+
+// Shares says whether the agent may read the pictures of an action.
+func (e Edits) Shares(action string) bool {
+	return e.SharePictures || slices.Contains(e.PicturesOf, action)
 }
 
 // A Mask is a region of one picture, or of all of them, in pixels of the picture.

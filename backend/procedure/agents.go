@@ -19,6 +19,8 @@ const (
 // AgentsAllowed says which agents can call a procedure. It is not in the procedure's file, which others can have.
 type AgentsAllowed struct {
 	Agents []string `json:"agents" doc:"Their names, in which * stands for any letters: * alone is all agents, and an empty list is none."`
+	// Pictures lets them have pictures of the outputs.
+	Pictures bool `json:"pictures,omitempty" doc:"They get a picture of each output: that of the page or window where it was picked, or of the click that a file came by."`
 }
 
 // A Caller is an agent that a procedure was run for.
@@ -58,19 +60,19 @@ func (s *Service) SetAgents(ctx context.Context, by human.Actor, called string, 
 	if err != nil {
 		return ProcedureAgents{}, err
 	}
-	if err := s.d.Store.PutAgents(ctx, versions[0].Name, names); err != nil {
+	if err := s.d.Store.PutAgents(ctx, versions[0].Name, AgentsAllowed{names, a.Pictures}); err != nil {
 		return ProcedureAgents{}, err
 	}
-	s.d.Log.Info("other agents can call a procedure", "procedure", called, "agents", names, "by", by.Name)
+	s.d.Log.Info("other agents can call a procedure", "procedure", called, "agents", names, "pictures", a.Pictures, "by", by.Name)
 	return s.agents(ctx, called, runs)
 }
 
 // agents are those of a procedure; runs are its, the newest first.
 func (s *Service) agents(ctx context.Context, called string, runs []human.RunOfProcedure) (ProcedureAgents, error) {
 	allowed, err := s.d.Store.Agents(ctx)
-	a := ProcedureAgents{AgentsAllowed{[]string{everyone}}, []Caller{}}
-	if names, limited := allowed[called]; limited {
-		a.Agents = names
+	a := ProcedureAgents{AgentsAllowed{Agents: []string{everyone}}, []Caller{}}
+	if of, kept := allowed[called]; kept {
+		a.AgentsAllowed = of
 	}
 	since := s.d.Now().Add(-callersOf)
 	for _, r := range runs {
@@ -91,9 +93,9 @@ func (s *Service) agents(ctx context.Context, called string, runs []human.RunOfP
 func (s *Service) callable(ctx context.Context, agent string) (func(called string) bool, error) {
 	allowed, err := s.d.Store.Agents(ctx)
 	return func(called string) bool {
-		names, limited := allowed[called]
-		return !limited || agent == "" || strings.HasPrefix(agent, human.PersonID("")) ||
-			slices.ContainsFunc(names, func(pattern string) bool { return human.Glob(pattern, agent) })
+		of, kept := allowed[called]
+		return !kept || agent == "" || strings.HasPrefix(agent, human.PersonID("")) ||
+			slices.ContainsFunc(of.Agents, func(pattern string) bool { return human.Glob(pattern, agent) })
 	}, err
 }
 

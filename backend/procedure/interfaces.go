@@ -48,9 +48,9 @@ type Store interface {
 	PutRun(ctx context.Context, r human.RunOfProcedure) error
 	// Agents are the names and patterns of those that can call procedures, by procedure; all can call what is not among them. Remove deletes
 	// them, too.
-	Agents(ctx context.Context) (map[string][]string, error)
+	Agents(ctx context.Context) (map[string]AgentsAllowed, error)
 	// PutAgents stores those of a procedure. It blocks until that is on the disk.
-	PutAgents(ctx context.Context, name string, agents []string) error
+	PutAgents(ctx context.Context, name string, a AgentsAllowed) error
 	// Unattended is what was given last for a procedure to run without an operator; NotFound without. Remove deletes it, too.
 	Unattended(ctx context.Context, name string) (Unattended, error)
 	// PutUnattended stores that. It blocks until it is on the disk.
@@ -85,6 +85,8 @@ type Recordings interface {
 	// Taught are a recording and its actions as they leave, without what was removed and with what was masked hidden; NotFound without.
 	// title is what its operation asked for.
 	Taught(ctx context.Context, by human.Actor, id human.RecordingID) (title string, r human.Recording, list []human.Action, err error)
+	// Share lets the agent read the pictures of these actions. It blocks until that is on the disk.
+	Share(ctx context.Context, by human.Actor, id human.RecordingID, actions []string) error
 }
 
 // Effects looks at what must be true outside of the page.

@@ -894,6 +894,7 @@ func (one *run) answer(ctx context.Context, rec human.Recording) human.Answer {
 	if err != nil {
 		one.s.d.Log.Warn("the evidence of a run cannot be read", "operation_id", r.Operation, "err", err)
 	}
+	var shown []string
 	for _, x := range list {
 		field, value := "", ""
 		switch {
@@ -916,6 +917,17 @@ func (one *run) answer(ctx context.Context, rec human.Recording) human.Answer {
 			source.Selector = strings.Join(x.Element.Selectors[0], " >> ")
 		}
 		a.FieldSources[field] = source
+		shown = append(shown, x.ID)
+		if x.Type == human.Download && x.CausedBy != "" {
+			shown = append(shown, x.CausedBy) // it may have no picture of its own
+		}
+	}
+	allowed, err := one.s.d.Store.Agents(ctx)
+	if err == nil && allowed[r.Procedure].Pictures && len(shown) > 0 {
+		err = one.s.d.Recordings.Share(ctx, one.by, rec.ID, shown)
+	}
+	if err != nil { // the agent gets the values without them
+		one.s.d.Log.Warn("the pictures of a run's outputs are not shared", "operation_id", r.Operation, "err", err)
 	}
 	return a
 }

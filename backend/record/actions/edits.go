@@ -146,10 +146,11 @@ func leaving(list []human.Action, edits human.Edits, lang string) []human.Action
 				a.Words = Words(a, lang)
 			}
 		}
-		if !edits.SharePictures || cut[a.Before] {
+		shared := edits.Shares(a.ID)
+		if !shared || cut[a.Before] {
 			a.Before = ""
 		}
-		if !edits.SharePictures || cut[a.After] {
+		if !shared || cut[a.After] {
 			a.After = ""
 		}
 		out = append(out, a)

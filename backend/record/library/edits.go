@@ -48,13 +48,16 @@ func (l *Library) SetEdits(ctx context.Context, by human.Actor, id human.Recordi
 		known[a.ID] = true
 	}
 	// While it is being made an action may become part of another; what named it stays as it was.
-	for _, a := range slices.Concat(stored.Cuts, stored.MaskedTexts, slices.Collect(maps.Keys(stored.Words))) {
+	for _, a := range slices.Concat(stored.Cuts, stored.MaskedTexts, stored.PicturesOf, slices.Collect(maps.Keys(stored.Words))) {
 		known[a] = true
 	}
 	if e.Cuts, err = ids("cuts", e.Cuts, known); err != nil {
 		return human.Edits{}, err
 	}
 	if e.MaskedTexts, err = ids("masked_texts", e.MaskedTexts, known); err != nil {
+		return human.Edits{}, err
+	}
+	if e.PicturesOf, err = ids("pictures_of", e.PicturesOf, known); err != nil {
 		return human.Edits{}, err
 	}
 	if _, err = ids("words", slices.Sorted(maps.Keys(e.Words)), known); err != nil {

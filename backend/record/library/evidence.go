@@ -280,7 +280,7 @@ func (f *finder) recorded(ctx context.Context, r human.Ref, e *Evidence) error {
 			}
 		}
 		e.show(EvidencePicture{"before", shot.Before}, EvidencePicture{"after", shot.After})
-		if f.by.Role == human.Agent && !o.edits.SharePictures && o.shown[shot.ID] {
+		if f.by.Role == human.Agent && !o.edits.Shares(shot.ID) && o.shown[shot.ID] {
 			e.Missing = "its operator shares no pictures"
 		}
 		return nil

@@ -277,13 +277,18 @@ func TestEvidenceGivesOnlyWhatLeaves(t *testing.T) {
 		}
 		edits, err := d.SetEdits(d.t.Context(), ada, d.rec.ID, human.Edits{
 			Version: stored.Version, Cuts: some("cut"), MaskedTexts: some("masked"),
-			ShareText: rapid.Bool().Draw(t, "text"), SharePictures: rapid.Bool().Draw(t, "pictures"),
+			ShareText: rapid.Bool().Draw(t, "text"), SharePictures: rapid.Bool().Draw(t, "pictures"), PicturesOf: some("picture"),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		given := actions.ForAgent(all, edits, "en")
 		pictures := actions.Pictures(given)
+		for _, a := range given {
+			if !edits.SharePictures && !slices.Contains(edits.PicturesOf, a.ID) && a.Before+a.After != "" {
+				t.Fatalf("%s leaves with pictures, of which %v have some", a.ID, edits.PicturesOf)
+			}
+		}
 		list, err := d.AllEvidence(d.t.Context(), bot, d.op.ID, "en")
 		if err != nil || len(list) != len(refs) {
 			t.Fatalf("%d of %d, %v", len(list), len(refs), err)
@@ -320,4 +325,42 @@ func TestEvidenceGivesOnlyWhatLeaves(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSharedPicturesOfActions: an agent may read the pictures of the actions that were shared, and of no others.
+func TestSharedPicturesOfActions(t *testing.T) {
+	d := newFixture(t)
+	d.end()
+	save, private := d.of(human.Click, "Save"), d.of(human.Click, "Private")
+	d.answer(nil, refer("both", d.ref(save), d.ref(private)))
+	of := func(label string) int {
+		t.Helper()
+		e, err := d.Evidence(t.Context(), bot, d.op.ID, label, "en")
+		must(t, err)
+		return len(e.Pictures)
+	}
+	if of("e1")+of("e2") != 0 {
+		t.Error("pictures leave though none are shared")
+	}
+	must(t, d.Share(t.Context(), ada, d.rec.ID, []string{save.ID}))
+	must(t, d.Share(t.Context(), ada, d.rec.ID, []string{save.ID}))
+	if of("e1") == 0 || of("e2") != 0 {
+		t.Errorf("%d and %d pictures leave", of("e1"), of("e2"))
+	}
+	if _, err := d.EvidencePicture(t.Context(), bot, d.op.ID, "e1", "", Look{Format: "jpeg"}); err != nil {
+		t.Errorf("a picture that is shared cannot be read: %v", err)
+	}
+	if e, err := d.Edits(t.Context(), ada, d.rec.ID); err != nil || !slices.Equal(e.PicturesOf, []string{save.ID}) {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if err := d.Share(t.Context(), bot, d.rec.ID, []string{private.ID}); err == nil {
+		t.Error("an agent shares a picture with itself")
+	}
+	if err := d.Share(t.Context(), ada, d.rec.ID, []string{"nothing"}); human.KindOf(err) != human.Invalid {
+		t.Errorf("pictures of what is no action: %v", err)
+	}
+	d.edit(func(e *human.Edits) { e.Cuts = []string{save.ID} })
+	if _, err := d.Evidence(t.Context(), bot, d.op.ID, "e1", "en"); err == nil {
+		t.Error("what was removed is shared")
+	}
 }

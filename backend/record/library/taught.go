@@ -27,3 +27,13 @@ func (l *Library) Taught(ctx context.Context, by human.Actor, id human.Recording
 	}
 	return human.OneLine(op.Description, 120), r, actions.Left(all, edits, "en"), nil
 }
+
+// Share lets the agent of a recording's operation read the pictures of these actions, besides those that it may read already. Operators only.
+func (l *Library) Share(ctx context.Context, by human.Actor, id human.RecordingID, actions []string) error {
+	e, err := l.Edits(ctx, by, id)
+	if err == nil {
+		e.PicturesOf = append(e.PicturesOf, actions...)
+		_, err = l.SetEdits(ctx, by, id, e)
+	}
+	return err
+}

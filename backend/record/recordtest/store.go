@@ -425,12 +425,12 @@ func edits(t *testing.T, s *fixture) {
 	ctx := context.Background()
 	r, other := s.create(1), s.create(2)
 	none, err := s.store.Edits(ctx, r.ID)
-	if err != nil || none.Version != 0 || len(none.Cuts)+len(none.MaskedTexts)+len(none.Masks)+len(none.Words) > 0 || none.ShareText || none.SharePictures {
+	if err != nil || none.Version != 0 || len(none.Cuts)+len(none.MaskedTexts)+len(none.Masks)+len(none.Words) > 0 || len(none.PicturesOf) > 0 || none.ShareText || none.SharePictures {
 		t.Errorf("none: %+v, %v", none, err)
 	}
 	want := human.Edits{
 		Cuts: []string{"a1"}, MaskedTexts: []string{"a2", "a3"}, Masks: []human.Mask{{Picture: "ff", X: 1, Y: 2, W: 3, H: 4}, {W: 5, H: 6}},
-		Words: map[string]string{"a4": "Öffne „<es>“"}, ShareText: true, SharePictures: true,
+		Words: map[string]string{"a4": "Öffne „<es>“"}, ShareText: true, SharePictures: true, PicturesOf: []string{"a2"},
 	}
 	got, err := s.store.SetEdits(ctx, r.ID, want)
 	if want.Version = 1; err != nil {

@@ -78,31 +78,31 @@ func (p Procedures) Remove(ctx context.Context, name string) error {
 	})
 }
 
-// agentsKey begins what is in meta for a procedure that not all agents can call: their names, as JSON.
+// agentsKey begins what is in meta of the agents of a procedure, as JSON.
 const agentsKey = "procedure_agents/"
 
 // Agents implements procedure.Store.
-func (p Procedures) Agents(ctx context.Context) (map[string][]string, error) {
-	all := map[string][]string{}
+func (p Procedures) Agents(ctx context.Context) (map[string]procedure.AgentsAllowed, error) {
+	all := map[string]procedure.AgentsAllowed{}
 	err := p.store.rows(ctx, `SELECT substr(key, ?), value FROM meta WHERE key GLOB ?`, []any{len(agentsKey) + 1, agentsKey + "*"}, func(rows *sql.Rows) error {
 		var name string
 		var data sql.RawBytes
 		if err := rows.Scan(&name, &data); err != nil {
 			return err
 		}
-		var agents []string
-		if err := json.Unmarshal(data, &agents); err != nil {
+		var a procedure.AgentsAllowed
+		if err := json.Unmarshal(data, &a); err != nil {
 			return p.store.damaged(err)
 		}
-		all[name] = agents
+		all[name] = a
 		return nil
 	})
 	return all, p.store.fail(ctx, err)
 }
 
 // PutAgents implements procedure.Store.
-func (p Procedures) PutAgents(ctx context.Context, name string, agents []string) error {
-	data, err := json.Marshal(agents)
+func (p Procedures) PutAgents(ctx context.Context, name string, a procedure.AgentsAllowed) error {
+	data, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}

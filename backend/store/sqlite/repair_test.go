@@ -295,7 +295,7 @@ func TestARepairOfNothingIsALoss(t *testing.T) {
 func TestARepairCountsWhatItKeeps(t *testing.T) {
 	w := work(t, 60, true)
 	w.change(FileName, func([]byte) []byte { return nil })
-	w.change(FileName+"-wal", flips(3, 300))
+	w.change(FileName+"-wal", flips(4, 300)) // where these are, an operation cannot be kept
 	if r := w.repair(); r.Raw != r.Entries || r.Raw == 0 || len(r.LeftOut) == 0 {
 		t.Errorf("%v, %d left out", r.Lines()[0].Text, len(r.LeftOut))
 	}

@@ -37,7 +37,7 @@ func TestModes(t *testing.T) {
 			t.Errorf("%s has mode %o, want %o", path, got, want)
 		}
 	}
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000", "application_id": fmt.Sprint(applicationID), "user_version": "22"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000", "application_id": fmt.Sprint(applicationID), "user_version": "23"} {
 		var got string
 		err := s.do(t.Context(), func(ctx context.Context, w *writer) error {
 			return w.conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(&got)
@@ -114,7 +114,7 @@ func TestOpenRefuses(t *testing.T) {
 				exec(t, dir, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = 99; CREATE TABLE x (y)`, applicationID))
 				return ""
 			},
-			human.Unavailable, []string{"newer Deskbell", "99", "knows 22"},
+			human.Unavailable, []string{"newer Deskbell", "99", "knows 23"},
 		},
 		"a folder under a file": {
 			func(t *testing.T, dir string) string { write(t, dir, ""); return FileName + "/data" },

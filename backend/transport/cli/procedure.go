@@ -365,23 +365,28 @@ func (s *shell) unattended(state procedure.UnattendedState) {
 }
 
 func (s *shell) procedureAgentsCommand() *cobra.Command {
-	none := false
-	c := s.operatorFlags(&cobra.Command{
+	none, pictures := false, false
+	var c *cobra.Command
+	c = s.operatorFlags(&cobra.Command{
 		Use: "agents NAME [AGENT...]", Short: "Show or say which agents can call a procedure", Args: cobra.MinimumNArgs(1),
 		Long: "Show which agents can call a procedure, and which it was run for in the last 30 days; with names of agents, let only those\n" +
 			"call it. In a name, * stands for any letters: '*' alone lets all. To others it is no tool, and a call is turned away.",
 		Example: "  deskbell procedure agents export_invoice invoice-bot 'claude-*'\n  deskbell procedure agents export_invoice '*'",
 		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
-			now, err := procedure.ProcedureAgents{}, error(nil)
-			switch {
-			case none && len(args) > 1:
-				err = human.Errorf(human.Invalid, "give names or --none, not both")
-			case none || len(args) > 1:
-				now, err = operator.SetProcedureAgents(ctx, args[0], procedure.AgentsAllowed{Agents: append([]string{}, args[1:]...)})
-			default:
-				var shown procedure.Shown
-				shown, err = operator.Procedure(ctx, args[0], 0)
-				now = shown.Agents
+			if none && len(args) > 1 {
+				return human.Errorf(human.Invalid, "give names or --none, not both")
+			}
+			shown, err := operator.Procedure(ctx, args[0], 0)
+			now := shown.Agents
+			others, asked := none || len(args) > 1, c.Flags().Changed("pictures")
+			if others {
+				now.Agents = append([]string{}, args[1:]...)
+			}
+			if asked {
+				now.Pictures = pictures
+			}
+			if err == nil && (others || asked) {
+				now, err = operator.SetProcedureAgents(ctx, args[0], now.AgentsAllowed)
 			}
 			if err != nil {
 				return err
@@ -390,6 +395,9 @@ func (s *shell) procedureAgentsCommand() *cobra.Command {
 				return s.printJSON(now)
 			}
 			s.printf("Agents that can call it: %s\n", visible(cmp.Or(strings.Join(now.Agents, ", "), "none")))
+			if now.Pictures {
+				s.printf("They get a picture of each output.\n")
+			}
 			for _, a := range now.Callers {
 				s.printf("%s: %d runs in 30 days, the last on %s\n", visible(a.Agent), a.Runs, a.Last.Local().Format(time.DateTime))
 			}
@@ -397,6 +405,7 @@ func (s *shell) procedureAgentsCommand() *cobra.Command {
 		}),
 	}, "print them as one line of JSON")
 	c.Flags().BoolVar(&none, "none", false, "let no agent call it")
+	c.Flags().BoolVar(&pictures, "pictures", false, "give them a picture of each output; --pictures=false: no more")
 	return c
 }
 

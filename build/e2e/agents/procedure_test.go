@@ -223,6 +223,7 @@ func (b *bureau) taught() {
 		Is: "file", Title: "the whole PDF of the customer and the month", Path: filepath.Join(b.browser, "downloads", "*.pdf"), Has: []string{"({customer})", "({month})", "%%EOF"}, Fresh: true, Count: &one,
 	}}
 	b.call("POST", "/api/procedures", object{"procedure": p}, nil)
+	b.call("PUT", "/api/procedures/export_invoice/agents", object{"agents": []string{"*"}, "pictures": true}, nil)
 }
 
 // A moment is when Deskbell is killed: while the site holds back what it was asked for. The person then opens the invoice, as the new browser is
@@ -320,7 +321,6 @@ func (b *bureau) serves(operator context.Context, c connected, m moment, values 
 	if run.State != human.Succeeded || run.Stops != 1 || run.Effects[0].State != "confirmed" {
 		b.t.Errorf("the run is %+v", run)
 	}
-	b.call("PUT", "/api/recordings/"+string(run.Recording)+"/edits", object{"version": 0, "share_pictures": true}, nil)
 	look.Args["operation_id"] = string(op.ID)
 	close(known)
 	a.told(1, `"picked":"`+outputs["amount"]+`"`, `"picture":"image 1: `, `"picture":"image 2: `)

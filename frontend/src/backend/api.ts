@@ -508,5 +508,6 @@ function wholeEdits(edits: { [K in keyof Edits]: Edits[K] | null }): Edits {
     words: edits.words ?? {},
     share_text: edits.share_text ?? false,
     share_pictures: edits.share_pictures ?? false,
+    pictures_of: edits.pictures_of ?? [],
   };
 }

@@ -62,8 +62,8 @@ export class ProceduresApi {
   }
 
   /** Says which agents can call it, by names in which * stands for any letters; none where there are none. */
-  setAgents(name: string, agents: string[]): Promise<ProcedureAgents> {
-    return call(this.to, 'PUT', one(name, '/agents'), { agents });
+  setAgents(name: string, agents: string[], pictures: boolean): Promise<ProcedureAgents> {
+    return call(this.to, 'PUT', one(name, '/agents'), { agents, pictures });
   }
 
   /** Asks for a run, and returns the id of its operation. */

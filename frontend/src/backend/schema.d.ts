@@ -3874,6 +3874,8 @@ export interface components {
         AgentsAllowed: {
             /** @description Their names, in which * stands for any letters: * alone is all agents, and an empty list is none. */
             agents: string[];
+            /** @description They get a picture of each output: that of the page or window where it was picked, or of the click that a file came by. */
+            pictures?: boolean;
         };
         Ancestor: {
             /** @description It is the agent. */
@@ -5657,6 +5659,8 @@ export interface components {
             masked_texts: string[];
             /** @description Regions of pictures that are masked. */
             masks: components["schemas"]["Mask"][];
+            /** @description Ids of actions whose pictures the agent may read, also where share_pictures is false. */
+            pictures_of?: string[];
             /** @description The agent may read the pictures. */
             share_pictures: boolean;
             /** @description The agent gets what was typed, not only that it was. */
@@ -7449,6 +7453,8 @@ export interface components {
             agents: string[];
             /** @description The agents it was run for in the last 30 days, who called most first. */
             callers: components["schemas"]["Caller"][];
+            /** @description They get a picture of each output: that of the page or window where it was picked, or of the click that a file came by. */
+            pictures?: boolean;
         };
         ProcedureCheckpoint: {
             frame?: number[];

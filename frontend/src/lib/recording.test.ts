@@ -56,6 +56,9 @@ test('an agent gets what was not cut, its text only when shared, its pictures on
   const actions = [action(1, { before: 'p1' }), action(2, { type: 'type', after: 'p2' }), action(3, { type: 'type', hidden: 'password', after: 'p2' })];
   expect(share(actions, noEdits())).toEqual({ steps: 3, cut: 0, hidden: 1, typed: 2, text: false, pictures: 0 });
   expect(share(actions, { ...noEdits(), cuts: ['a1'], masked_texts: ['a2'], share_text: true, share_pictures: true })).toEqual({ steps: 2, cut: 1, hidden: 2, typed: 2, text: true, pictures: 1 });
+  expect(share(actions, { ...noEdits(), pictures_of: ['a1'] }).pictures).toBe(1);
+  expect(share(actions, { ...noEdits(), pictures_of: ['a1'], cuts: ['a1'] }).pictures).toBe(0);
+  expect(share(actions, noEdits()).pictures).toBe(0);
 });
 
 test('a mask without a picture lies over every one', () => {

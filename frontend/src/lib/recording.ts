@@ -136,7 +136,7 @@ export function pictured(actions: readonly Action[], n: number): Action[] {
 
 /** Edits before anybody made any. */
 export function noEdits(): Edits {
-  return { version: 0, cuts: [], masked_texts: [], masks: [], words: {}, share_text: false, share_pictures: false };
+  return { version: 0, cuts: [], masked_texts: [], masks: [], words: {}, share_text: false, share_pictures: false, pictures_of: [] };
 }
 
 export const toggled = (list: readonly string[], id: string): string[] => (list.includes(id) ? list.filter((one) => one !== id) : [...list, id]);
@@ -160,14 +160,15 @@ export interface Share {
 export function share(actions: readonly Action[], edits: Edits): Share {
   const kept = actions.filter((action) => !edits.cuts.includes(action.action_id));
   const typed = kept.filter((action) => action.type === 'type' || action.type === 'paste');
-  const pictures = new Set(kept.flatMap((action) => [action.before, action.after]).filter(Boolean));
+  const shown = kept.filter((action) => edits.share_pictures || edits.pictures_of?.includes(action.action_id));
+  const pictures = new Set(shown.flatMap((action) => [action.before, action.after]).filter(Boolean));
   return {
     steps: kept.length,
     cut: actions.length - kept.length,
     hidden: kept.filter((action) => action.hidden || edits.masked_texts.includes(action.action_id)).length,
     typed: typed.length,
     text: edits.share_text,
-    pictures: edits.share_pictures ? pictures.size : 0,
+    pictures: pictures.size,
   };
 }
 

@@ -188,6 +188,11 @@ export class OpenRecording {
     this.change((edits) => ({ ...edits, share_pictures: on }));
   }
 
+  /** The actions whose pictures the agent gets, where it does not get all. */
+  sharePicturesOf(actions: string[]): void {
+    this.change((edits) => ({ ...edits, pictures_of: actions }));
+  }
+
   /** Takes the last change back, in this page and on the server. */
   undo(): void {
     const before = this.#undo.at(-1);
