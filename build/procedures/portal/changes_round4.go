@@ -63,7 +63,7 @@ var (
 var round4 = in(4, []Change{
 	// Days that a run has to get through.
 	{Name: "session-counts-down", Does: "The header counts down each second until one is signed out.", Touches: every(right), js: onPages(`all('.who').forEach(w => { const s = document.createElement('span'); s.className = 'badge'; let n = 900
-		const tick = () => { s.textContent = 'Signed out in ' + Math.floor(n / 60) + ':' + String(n-- % 60).padStart(2, '0') }; tick(); setInterval(tick, 1000); w.before(s, ' ') })`)},
+		const tick = () => { s.textContent = 'Signed out in ' + Math.trunc(n / 60) + ':' + String(n-- % 60).padStart(2, '0') }; tick(); setInterval(tick, 1000); w.before(s, ' ') })`)},
 	{Name: "clock-ticks", Does: "The time in As of has seconds, and goes.", Touches: touches{ExportInvoice: right, SendReminder: right, MonthTotal: right}, js: `all('.say').filter(p => /08:15/.test(p.textContent)).forEach(p => { const was = p.textContent; let n = 7; const tick = () => { p.textContent = was.replace('08:15', '08:15:' + String(n++ % 60).padStart(2, '0')) }; tick(); setInterval(tick, 1000) })`},
 	{Name: "draft-saved-note", inside: true, Does: "A moment after one typed, Draft saved and a time stand beside the buttons.", Touches: writesFrom, js: once(`document.addEventListener('input', e => { const f = e.target.form; if (!f || f.matches('.filter, #login-form')) return
 		clearTimeout(f.wait); f.wait = setTimeout(() => { let s = f.querySelector('.kept'); if (!s) { s = document.createElement('small'); s.className = 'kept'; (f.querySelector('.actions') ?? f).append(' ', s) } s.textContent = 'Draft saved at 08:16' }, 600) })`)},
