@@ -27,6 +27,7 @@ type Change struct {
 	stores func(write, books) []write             // what is stored in the place of what the page says
 	later  func(write, books) []write             // what is stored half a Within later; the books are those before the write
 	sends  func(invoice Record, all books) []byte // what is sent in the place of an invoice's PDF
+	meets  func(*call) bool                       // changes a request before it is done, and says whether it has answered it
 }
 
 // Accept is how a run may end.

@@ -333,6 +333,11 @@ func (s *Server) handle(pattern string, do func(*call)) {
 		if r.Method != http.MethodGet && !s.admits(c) || s.limits(c) {
 			return
 		}
+		for _, change := range s.on {
+			if change.meets != nil && change.meets(c) {
+				return
+			}
+		}
 		do(c)
 	})
 }
