@@ -103,7 +103,7 @@ func (c *call) invoices() {
 	if at := slices.Index(months, month); (c.has("month-off-by-one") || c.has("fiscal-months")) && at >= 0 {
 		month = months[(at+1)%len(months)]
 	}
-	if c.has("filter-forgets-month") {
+	if c.has("filter-forgets-month") || c.has("ordered-in") {
 		month = ""
 	}
 	for _, r := range c.read().all("invoice") {
@@ -131,6 +131,8 @@ func (c *call) invoice(as string) {
 		c.fragment(as, r)
 	case c.has("amount-of-other"):
 		c.page(as, "Invoice "+r.ID, r.with("cents", next(c.read(), r).Fields["cents"]))
+	case c.has("amount-with-tax"):
+		c.page(as, "Invoice "+r.ID, r.with("cents", raised(r.Fields["cents"], func(n int) int { return n * 119 / 100 })))
 	case c.has("amount-transposed"):
 		c.page(as, "Invoice "+r.ID, r.with("cents", transposed(r.Fields["cents"])))
 	default:
@@ -166,7 +168,11 @@ func (c *call) download() {
 	if c.has("pdf-named-otherwise") {
 		name = "Faktura " + r.ID + " (" + r.Fields["month"] + ").pdf"
 	}
-	c.w.Header().Set("Content-Type", "application/pdf")
+	kind := "application/pdf"
+	if c.has("pdf-zipped") {
+		kind, data, name = "application/zip", zipped(name, data), strings.TrimSuffix(name, ".pdf")+".zip"
+	}
+	c.w.Header().Set("Content-Type", kind)
 	c.w.Header().Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", as, name))
 	_, _ = c.w.Write(data) // an error is that the browser has left
 }
@@ -183,6 +189,13 @@ func (c *call) remind() {
 	}
 	if to, found := c.read().where("customer", map[string]string{"mail": c.form["to"]}); found {
 		copies = []Record{to}
+	}
+	if also, found := c.read().where("customer", map[string]string{"name": c.form["also"]}); found {
+		copies = append(copies, also)
+	}
+	if c.form["to_me"] != "" {
+		customer = customer.with("mail", User+"@faktura.example")
+		copies = []Record{customer}
 	}
 	for _, to := range copies {
 		c.save(write{Record: Record{"mail", c.number("M"), map[string]string{
@@ -275,6 +288,9 @@ func (c *call) upload() {
 
 // toldOf is the number that the page says for the number of a record.
 func (c *call) toldOf(id string) string {
+	if c.has("number-looks-alike") {
+		return strings.ReplaceAll(id, "0", "O")
+	}
 	if c.has("number-transposed") {
 		return transposed(id)
 	}

@@ -464,7 +464,7 @@ func TestChangesShow(t *testing.T) {
 	hidden := []string{ // by what comes of requests that write, or of time
 		"other-host", "logged-out-at-submit", "slow-pages", "slow-save", "error-500-once", "error-after-save", "csrf-fails-once", "validation-toast", "saves-late",
 		"lands-elsewhere", "signed-in-already", "four-eyes", "pdf-inline", "pdf-late", "maintenance-at-write", "pdf-redirected", "single-sign-on", "pdf-named-otherwise",
-		"rest-written-off", "fee-kept-back", "paid-an-hour-ago", "review-knows-it", "taken-as-duplicate", "version-conflict", "review-expires", "pdf-link-expires",
+		"rest-written-off", "fee-kept-back", "paid-an-hour-ago", "review-knows-it", "taken-as-duplicate", "version-conflict", "review-expires", "pdf-link-expires", "pdf-zipped",
 	}
 	for _, c := range Changes {
 		if c.Name == "other-host" || c.Name == "session-expired" || c.Name == "rate-limited" {

@@ -312,6 +312,8 @@ func (s *Server) handle(pattern string, do func(*call)) {
 		c := &call{Server: s, w: w, r: r}
 		if cookie, err := r.Cookie("faktura"); err == nil {
 			c.session = cookie.Value
+		} else if s.has("report-of-other-origin") && r.URL.Path == "/reports/frame" {
+			c.session = r.FormValue("key") // another origin has no cookie
 		}
 		if s.expires(c) {
 			s.mu.Lock()
