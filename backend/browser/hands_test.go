@@ -130,7 +130,7 @@ func site(t *testing.T, name string) string {
 }
 
 func TestHandsFillAForm(t *testing.T) {
-	p, _ := perform(t, map[string]string{"/": site(t, "forms.html"), "/thanks.html": "<title>Thank you</title><h1>Thank you</h1>"}, nil)
+	p, _ := perform(t, map[string]string{"/": site(t, "forms.html"), "/thanks.html": "<title>Thank you</title><h1>Thank you</h1><p>It is on <button>Undo</button> its way.<span style='display:none'> Lost.</span></p>"}, nil)
 	top := p.top(p.tab)
 	on := func(css string) *human.ProcedureTarget { return p.target(top, css) }
 	did := p.does(human.ProcedureStep{Do: "change", Target: on("[name=name]"), Text: "Anna"})
@@ -161,7 +161,10 @@ func TestHandsFillAForm(t *testing.T) {
 	p.holds(human.ProcedureCheckpoint{Is: "address", Text: "*/thanks.html?*q=lamp"})
 	p.holds(human.ProcedureCheckpoint{Is: "title", Text: "Thank you"})
 	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "thank  YOU"})
+	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "It is on Undo its way"})
+	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "It is on its way."}) // as a message of it is recorded
 	p.lacks(human.ProcedureCheckpoint{Is: "text", Text: "Order"}, 0, "It does not say so")
+	p.lacks(human.ProcedureCheckpoint{Is: "text", Text: "Lost"}, 0, "It does not say so")
 	p.does(human.ProcedureStep{Do: "back"})
 	p.holds(human.ProcedureCheckpoint{Is: "address", Text: "http://*/"})
 	p.does(human.ProcedureStep{Do: "forward"})

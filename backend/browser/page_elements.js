@@ -27,6 +27,9 @@
   };
 
   const testIds = ['data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy', 'data-automation-id'];
+  const buttons = 'button,a[href],[role=button],[role=link],[role=tab],[role=switch],[role=checkbox]';
+  /** What is no part of a message that a page shows. */
+  const controls = `${buttons},[role=menu],[role=listbox],[role=tooltip],input,select,textarea,script,style,template,svg,[hidden],[aria-hidden=true]`;
   const followed = new Set([...testIds, 'href', 'aria-label', 'alt', 'title', 'placeholder', 'name']); // attributes
 
   /**
@@ -811,5 +814,5 @@
     return answering || first;
   }
 
-  return { identify, cells, partOf, sameWords, selectorOfShown, beside, clean, testIds, describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, children, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { identify, cells, partOf, sameWords, selectorOfShown, beside, clean, testIds, buttons, controls, describe, describePlace, describeClosed, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index().hosts.add(host), meant, children, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

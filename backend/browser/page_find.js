@@ -5,7 +5,7 @@
 
   const { secrets, names, elements, fields, form, take, rows, intend } = script;
   const { attr, tagOf, typeOf, has, above, shadowOf, textOf, rootOf, isEditable, labelsOf, roleOf, selectorOf, getter } = names;
-  const { find, contains, identify, beside, cells, partOf, sameWords, clean, testIds } = elements;
+  const { find, contains, identify, beside, cells, partOf, sameWords, clean, testIds, controls } = elements;
   const visible = Element.prototype.checkVisibility;
   const rectOf = Element.prototype.getBoundingClientRect;
   const matches = Element.prototype.matches;
@@ -351,11 +351,20 @@
   /** Finds a text, in whatever case; a number in it is no part of a longer one, as human.HasAll says. */
   const numbered = (text) => new RegExp(`${/^\d/.test(text) ? "(?<!\\d|\\d[.,'])" : ''}${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}${/\d$/.test(text) ? "(?!\\d|[.,']\\d{3}(?!\\d))" : ''}`, 'i');
 
+  /** What can be seen in an element, without what can be pressed or filled in: messages are recorded so. */
+  function bare(e) {
+    const texts = document.createTreeWalker(e, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
+      node instanceof Text ? NodeFilter.FILTER_ACCEPT : matches.call(node, controls) || !visible.call(node, { visibilityProperty: true }) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP);
+    let out = '';
+    while (texts.nextNode()) out += ` ${texts.currentNode.data}`;
+    return out;
+  }
+
   /** Whether a text can be seen in the frame, in whatever case its style shows it. */
   function says(value) {
     const wanted = numbered(flatten(value));
-    const texts = roots().map((r) => (r === document ? [elements.body()] : [...r.children]).filter((e) => e instanceof HTMLElement && tagOf.call(e) !== 'style').map((e) => innerTextOf.call(e)).join(' '));
-    return texts.some((t) => wanted.test(flatten(t)));
+    const parts = roots().map((r) => (r === document ? [elements.body()] : [...r.children]).filter((e) => e instanceof HTMLElement && tagOf.call(e) !== 'style'));
+    return [(e) => innerTextOf.call(e), bare].some((read) => parts.some((all) => wanted.test(flatten(all.map(read).join(' ')))));
   }
 
   // What a person does meanwhile. What Deskbell does comes here, too: who asks knows where that was.

@@ -4,7 +4,7 @@
 (function messages(secrets, elements, tell) {
   'use strict';
 
-  const { attr, tagOf, find, flat, roleOf, nameOf, rootOf, parent, contains, isEditable } = elements;
+  const { attr, tagOf, find, flat, roleOf, nameOf, rootOf, parent, contains, isEditable, buttons, controls } = elements;
   const getter = (of, name) => Object.getOwnPropertyDescriptor(of.prototype, name).get;
   const closest = Element.prototype.closest;
   const matches = Element.prototype.matches;
@@ -37,8 +37,6 @@
   const apart = 'nav,[role=navigation],[role=menu],[role=menubar],[role=listbox],[role=tree],[role=tooltip],[role=log],[role=timer],[role=marquee],select,datalist,option,head,script,style,template,svg,canvas,[aria-hidden=true]';
   const fields = 'input:not([type=hidden]),textarea,select,[contenteditable]';
   const rows = 'tr,li,[role=row],[role=listitem],[role=article]';
-  const buttons = 'button,a[href],[role=button],[role=link],[role=tab],[role=switch],[role=checkbox]';
-  const controls = `${buttons},[role=menu],[role=listbox],[role=tooltip],input,select,textarea,script,style,template,svg,[hidden],[aria-hidden=true]`;
 
   // Elements that cannot have a shadow root, of those that pages have most of (DOM, attachShadow).
   const rootless = 'td,th,tr,tbody,thead,table,li,ul,ol,dl,dt,dd,a,b,i,em,strong,small,label,button,img,svg,svg *,option,select,input,textarea,br,hr,script,style,link,meta';
