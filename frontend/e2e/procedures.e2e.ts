@@ -660,6 +660,8 @@ test('where only the form differs, the step is done as it is', async ({ page }) 
     const bar = page.locator('.runbar');
     await expect(bar).toContainText('Stopped at step 3', { timeout: 30_000 });
     await expect(page.locator('.op')).toContainText('There is also textbox "Note".');
+    // The field was typed in just now: what stands there is black in the picture, and the picture does not wait for it.
+    await expect(page.getByRole('img', { name: 'The page at the stop' }).locator('image')).toHaveAttribute('href', /^blob:/);
     await accessibleInBothThemes(page);
     for (const width of [760, 400]) {
       await resize(page, width, 900);
