@@ -28,10 +28,15 @@ func (b *Browser) Picture(ctx context.Context) (id string, page human.WebPage) {
 			return "", page
 		}
 	}
-	ss.print(0, "after", s)
+	if s.data == "" {
+		return "", page
+	}
 	ss.work.Lock()
 	defer ss.work.Unlock()
-	return s.id, s.page
+	// A stop waits for no verdict: what is typed in a field that is not judged yet is black here, and not where the same picture is held.
+	own := *s
+	ss.keep(0, "after", &own)
+	return own.id, own.page
 }
 
 // Holds implements record.Hands.

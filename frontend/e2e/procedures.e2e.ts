@@ -301,6 +301,37 @@ test('work done by hand again is proposed: it is taught from its recordings, or 
   app.errors.length = 0; // the server has no such recordings
 });
 
+test('the window of a desktop step is named in its editor, where * stands for anything', async ({ app, page, server }) => {
+  const calc = `deskbell_procedure: 1
+name: save_note
+title: Save a note
+where: desktop
+does: [reads]
+steps:
+  - id: s1
+    do: click
+    title: Save
+    window: {program: Mousepad, title: Untitled 1}
+    target: {role: button, name: Save}
+    then: [{is: title, text: Saved}]
+`;
+  await server.operator.call('POST', '/api/procedures', { file: calc });
+  await app.open('procedures/save_note');
+  await page.getByRole('button', { name: 'Edit steps' }).click();
+  await expect(page.locator('[data-row="0"]')).toBeVisible();
+  await app.press('Enter');
+  const title = page.getByRole('textbox', { name: 'Title of the window of Mousepad' });
+  await expect(title).toHaveValue('Untitled 1');
+  await title.fill('Untitled *');
+  await title.blur();
+  await expect(page.getByRole('button', { name: 'Save version 2' })).toBeEnabled();
+  await page.keyboard.press(`${mod}+Enter`);
+  await expect(page.getByRole('heading', { name: 'Save a note' })).toBeVisible();
+  const now = await server.operator.call<{ version: number; procedure: { steps: { window: unknown }[] } }>('GET', '/api/procedures/save_note');
+  expect(now.version).toBe(2);
+  expect(now.procedure.steps[0]?.window).toEqual({ program: 'Mousepad', title: 'Untitled *' });
+});
+
 /** What an agent asks a person for, and the procedure does. */
 const invoice = (description: string, url = 'https://billing.portal.example/') => ({ action_type: 'browser', description, timeout: 3600, details: { url, data_to_extract: ['total', 'iban'] } });
 
@@ -480,4 +511,229 @@ test('an operator says which agents can call a procedure, and others neither see
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(part).toContainText('All agents can call it.');
   expect(await sees(clerk)).toBe(1);
+});
+
+/** A server with a desktop, a browser to open on it, and a vendor's pages to look at. */
+async function withBrowser(page: Page, act: (its: { app: Console; server: Server; desktop: Screen; vendor: Vendor }) => Promise<void>): Promise<void> {
+  const desktop = await Screen.start();
+  const vendor = await Vendor.start();
+  const server = await Server.start([], { ...desktop.env, HOME: desktop.dir, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(desktop) });
+  try {
+    await act({ app: new Console(page, server), server, desktop, vendor });
+  } finally {
+    await server.end();
+    await vendor.end();
+    await desktop.end();
+  }
+}
+
+test('two recordings are watched side by side, by keys alone or one row after the other', async ({ page }) => {
+  test.slow();
+  await withBrowser(page, async ({ app, server, desktop, vendor }) => {
+    const bot = await server.agent('invoice-bot');
+    const recordings: string[] = [];
+    for (const note of ['Nordwind', 'Halde']) {
+      const { operation_id: id } = await bot.ring({ action_type: 'browser', description: `Ask for the quota of ${note}`, timeout: 3600, details: { url: vendor.url } });
+      await app.open();
+      await app.openOperation(id);
+      await app.button('Claim and record').click();
+      await vendor.shows(desktop, '/');
+      await vendor.click(desktop, 'quota');
+      await vendor.shows(desktop, '/quota');
+      await vendor.click(desktop, 'note');
+      await desktop.type(note);
+      if (recordings.length) await vendor.click(desktop, 'requests'); // a detour
+      await vendor.click(desktop, 'ask');
+      const recording = (await server.operator.call<{ recordings: { recording_id: string }[] }>('GET', '/api/recordings')).recordings.find(({ recording_id: one }) => !recordings.includes(one))?.recording_id ?? '';
+      await desktop.until('the last click', async () => JSON.stringify(await server.operator.call('GET', `/api/recordings/${recording}/actions`)).includes('"Ask"'));
+      await app.press(`${mod}+.`);
+      await expect(page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
+      recordings.push(recording);
+    }
+    await app.go(`procedures/~teach/${recordings.join('~')}`);
+    const rows = page.locator('[data-row]');
+    await expect(rows.first()).toBeVisible();
+    const all = await rows.count();
+    const states = await rows.locator('.pick').evaluateAll((picks) => picks.map((pick) => pick.getAttribute('aria-label')));
+    const detour = await rows.evaluateAll((found) => found.findIndex((row) => row.textContent?.includes('not in A')));
+    expect(detour).toBeGreaterThan(0);
+
+    // By its key, at the row that is selected; the keyboard is on Play.
+    const dialog = page.getByRole('dialog', { name: 'Watch side by side' });
+    const where = (n: number): Promise<void> => expect(dialog.getByText(`Row ${n} of ${all}`)).toBeVisible();
+    await app.press('j', 'v');
+    await where(2);
+    await expect(dialog.getByRole('button', { name: 'Play' })).toBeFocused();
+    await expect(dialog.locator('figure image')).toHaveCount(2);
+    await accessibleInBothThemes(page);
+    await app.press('ArrowLeft');
+    await where(1);
+    await expect(dialog.getByRole('button', { name: 'Back' })).toBeDisabled();
+    await app.press('ArrowLeft');
+    await where(1);
+    await app.press('End', 'ArrowRight');
+    await where(all);
+    await expect(dialog.getByRole('button', { name: 'Next' })).toBeDisabled();
+    await app.press('Home', 'ArrowRight', 'ArrowRight');
+    await where(3);
+    for (const text of ['Nordwind', 'Halde']) await expect(dialog.locator('figure').getByText(text, { exact: true })).toBeVisible();
+    // What one recording has not is as large as the picture of the other.
+    await app.press('Home', ...Array.from({ length: detour }, () => 'ArrowRight'));
+    const [none, other] = await Promise.all([dialog.getByText('not in A').boundingBox(), dialog.locator('figure').nth(1).locator('.shot').boundingBox()]);
+    expect(none?.height ?? 0).toBeGreaterThan((other?.height ?? 0) * .9);
+
+    // Keys of the page below do nothing.
+    await app.press('v', 'j', 'k', 'e', 's', 'o', 'l', 'u', 'Shift+?');
+    await expect(page.getByRole('dialog')).toHaveCount(1);
+    await where(detour + 1);
+    expect(await rows.locator('.pick').evaluateAll((picks) => picks.map((pick) => pick.getAttribute('aria-label')))).toEqual(states);
+
+    // It plays to its last row and ends there; Space pauses it.
+    await app.press('Home', 'Space');
+    await expect(dialog.getByRole('button', { name: 'Pause' })).toBeFocused();
+    await where(2);
+    await app.press('Space');
+    await expect(dialog.getByRole('button', { name: 'Play' })).toBeFocused();
+    await app.press('End', 'ArrowLeft', 'Space');
+    await where(all);
+    await expect(dialog.getByRole('button', { name: 'Play' })).toBeVisible();
+    await app.press('Space');
+    await where(1);
+    await app.press('Escape');
+    await expect(dialog).toBeHidden();
+    await expect(rows.nth(1).locator('.pick')).toBeFocused();
+    await app.press('j');
+    await expect(rows.nth(2).locator('.pick')).toHaveAttribute('aria-pressed', 'true');
+
+    // By its button; on a narrow page what is pressed stays in sight.
+    const button = page.getByRole('button', { name: 'Watch side by side' });
+    await button.press('Enter');
+    await where(3);
+    for (const [width, height] of [[760, 600], [400, 600]] as const) {
+      await resize(page, width, height);
+      await fits(page, 'dialog .hands button');
+    }
+    await app.press('Escape');
+    await expect(button).toBeFocused();
+    expect(app.errors).toEqual([]);
+  });
+});
+
+const quotaOf = (url: string): string => `deskbell_procedure: 1
+name: ask_quota
+title: Ask for the quota of a month
+where: browser
+does: [sends]
+policy: permissive
+parameters:
+  - {name: month, type: month, examples: [2026-09]}
+steps:
+  - id: s1
+    do: navigate
+    title: Open the quota of {month}
+    url: ${url}/quota?month={month}
+    then: [{is: element, target: {role: heading, name: Scale 2026}}]
+  - id: s2
+    do: change
+    title: Type {month} as note
+    text: "{month}"
+    target: {role: textbox, name: Note}
+    then: [{is: value, target: {role: textbox, name: Note}, text: "{month}"}]
+  - id: s3
+    do: click
+    title: Ask
+    writes: true
+    target: {role: button, name: Ask}
+    form: [{role: combobox, name: Kind, optional: true}]
+    then: [{is: text, text: Asked}]
+`;
+
+test('where only the form differs, the step is done as it is', async ({ page }) => {
+  test.slow();
+  await withBrowser(page, async ({ app, server, vendor }) => {
+    await server.operator.call('POST', '/api/procedures', { file: quotaOf(vendor.url) });
+    const bot = await server.agent('invoice-bot');
+    const { operation_id: id } = await bot.call<{ operation_id: string }>('POST', '/api/procedures/ask_quota/runs', { parameters: { month: '2026-10' } });
+    await app.open();
+    await app.openOperation(id);
+    await server.operator.call('POST', `/api/operations/${id}/procedure`);
+    const bar = page.locator('.runbar');
+    await expect(bar).toContainText('Stopped at step 3', { timeout: 30_000 });
+    await expect(page.locator('.op')).toContainText('There is also textbox "Note".');
+    // The field was typed in just now: what stands there is black in the picture, and the picture does not wait for it.
+    await expect(page.getByRole('img', { name: 'The page at the stop' }).locator('image')).toHaveAttribute('href', /^blob:/);
+    await accessibleInBothThemes(page);
+    for (const width of [760, 400]) {
+      await resize(page, width, 900);
+      await fits(page, '.acts button');
+    }
+    await resize(page, 1280, 800);
+    // Who took the page over is told so once.
+    await app.press('t');
+    await expect(bar).toContainText(/You have the page.*2 of 3 steps done/);
+    await expect(bar.getByText(/you have the page/i)).toHaveCount(1);
+    await expect(bar.getByRole('button', { name: 'I did this step' })).toBeEnabled();
+    await bar.getByRole('button', { name: /^Continue/ }).click();
+    await expect(bar).toContainText('Stopped at step 3', { timeout: 30_000 });
+    await page.getByRole('button', { name: 'Do it as it is' }).press('Enter');
+    await bot.until(id, (op) => op.state === 'completed');
+    await expect(bar).toContainText('Good');
+    expect(app.errors).toEqual([]);
+  });
+});
+
+test('after five good runs an operator lets agents run it unattended, and switches that off', async ({ page }) => {
+  test.slow();
+  await withBrowser(page, async ({ app, server, vendor }) => {
+    const reads = quotaOf(vendor.url).replace('does: [sends]\npolicy: permissive', 'does: [reads]').replace(/ {2}- id: s3[^]*/, '');
+    await server.operator.call('POST', '/api/procedures', { file: reads });
+    const bot = await server.agent('invoice-bot');
+    const run = async (month: string): Promise<string> => (await bot.call<{ operation_id: string }>('POST', '/api/procedures/ask_quota/runs', { parameters: { month } })).operation_id;
+    await app.open('procedures/ask_quota');
+    const part = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Unattended', exact: true }) });
+    await expect(part).toContainText('Not yet: 0 of 5 good runs were watched');
+    for (let i = 0; i < 5; i++) {
+      const id = await run('2026-10');
+      await server.operator.call('POST', `/api/operations/${id}/procedure`);
+      await bot.until(id, (op) => op.state === 'completed');
+    }
+    await page.reload();
+
+    // With the keyboard alone.
+    const give = part.getByRole('button', { name: 'Let it run unattended…' });
+    await give.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Let agents run this without you?' });
+    await expect(dialog.getByLabel('Agents, separated by commas')).toBeFocused();
+    await expect(dialog.getByLabel('Agents, separated by commas')).toHaveValue('invoice-bot');
+    await accessibleInBothThemes(page);
+    await page.keyboard.press(`${mod}+Enter`);
+    await expect(dialog.getByRole('alert')).toContainText('Write the values of month, or choose “any value”.');
+    await expect(dialog.getByLabel('month')).toBeFocused();
+    await dialog.getByLabel('month').fill('2026-10\n2026-11');
+    await dialog.getByLabel('Runs a day').fill('3');
+    await resize(page, 400, 760);
+    await fits(page, 'dialog button');
+    await resize(page, 1280, 800);
+    await page.keyboard.press(`${mod}+Enter`);
+    await expect(dialog).toBeHidden();
+    await expect(part).toContainText('0 of 3 runs today');
+    await expect(part).toContainText('Version 1 for invoice-bot.');
+    await expect(part).toContainText('2026-10, 2026-11');
+    await accessibleInBothThemes(page);
+
+    // A call that fits begins by itself; another one waits, and so does each once it is switched off.
+    const fitting = await run('2026-11');
+    await bot.until(fitting, (op) => op.state === 'completed');
+    expect((await server.operator.operation(await run('2026-12'))).state).toBe('pending');
+    await page.reload();
+    await expect(part).toContainText('1 of 3 runs today');
+    await part.getByRole('button', { name: 'Switch off' }).press('Enter');
+    await expect(part).toContainText('Off: ');
+    expect((await server.operator.operation(await run('2026-11'))).state).toBe('pending');
+    await give.press('Enter');
+    await expect(dialog.getByLabel('month')).toHaveValue('2026-10\n2026-11');
+    await app.press('Escape');
+    await expect(give).toBeFocused();
+    expect(app.errors).toEqual([]);
+  });
 });
