@@ -121,6 +121,12 @@
   /** Of elements that lie in each other the innermost: they are one thing for people. */
   const innermost = (all) => all.filter((e) => !all.some((o) => o !== e && contains(e, o)));
 
+  /** Whether elements are links to the same page: it is the same which of them is followed. */
+  function leadAlike(all) {
+    const [{ href, target, download } = {}] = all;
+    return /^https?:/.test(href || '') && href.split('#')[0] !== location.href.split('#')[0] && all.every((e) => e instanceof HTMLAnchorElement && e.href === href && e.target === target && e.download === download);
+  }
+
   /** An element in words; with what stands beside it where it has no name, or full is set. */
   function words(e, full) {
     const is = identify(e);
@@ -155,7 +161,7 @@
       if (owns(list) || (alike().length === 1 && (alike()[0] === e || contains(e, alike()[0])))) return { e, by, drifted: i > 0 };
     }
     if (near && contrary()) return { near: words(contrary(), true) };
-    if (alike().length === 1) return { e: alike()[0], by: 'role and name', drifted: (target.selectors || []).length > 0 };
+    if (alike().length === 1 || leadAlike(alike())) return { e: alike()[0], by: 'role and name', drifted: (target.selectors || []).length > 0 };
     if (alike().length > 1) return { many: alike().length };
     if (!near && target.name && target.beside) near = candidates(target).find((e) => agrees(e, { ...target, beside: '', cells: [] }) && reached(e));
     return { near: near ? words(near, true) : '' };

@@ -19,6 +19,7 @@ import (
 const (
 	patience  = 10 * time.Second       // for a page and an element to be there
 	glimpse   = 2 * time.Second        // the same for an optional step
+	calms     = 700 * time.Millisecond // a page has to answer what was filled in before a step that writes: nobody is faster
 	mostKnown = 1000                   // items that are kept to tell which are new
 	within    = 10 * time.Second       // for checkpoints and effects, where nothing else is said
 	look      = 25 * time.Millisecond  // between two looks at a checkpoint
@@ -463,6 +464,11 @@ func (one *run) all(ctx context.Context) error {
 	for at := one.r.At(); at < len(one.p.Steps); at = one.r.At() {
 		if op, err := one.s.d.Queue.Get(ctx, one.by, one.r.Operation); err == nil && op.State.Terminal() {
 			return errGone
+		}
+		if s := one.p.Steps[at]; s.Writes && at > 0 && fills(one.p.Steps[at-1]) && one.r.Steps[at-1].State == human.StepDone {
+			if err := one.s.d.Wait(ctx, calms); err != nil {
+				return err
+			}
 		}
 		if err := one.yield(ctx); err != nil {
 			return err
