@@ -61,7 +61,7 @@ type shown struct {
 	human.ProcedureStep
 	draft, at     int
 	before, after string // the page's addresses
-	detour        int    // 1 and more: it belongs to that part, which changed nothing and came back to the same page
+	detour        int    // 1 and more: it belongs to that part, which changed nothing, or was done once more, and came back to the same page
 	back          bool   // by going back, or closing a tab
 }
 
@@ -150,6 +150,7 @@ func corrected(draft int, steps []human.ProcedureStep) (kept, before []*shown) {
 	vain = append(vain, slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool { return !inVain(s, kept) })...)
 	kept = slices.DeleteFunc(kept, func(s *shown) bool { return slices.Contains(vain, s) })
 	markDetours(kept)
+	markCanceled(kept)
 	return kept, append(before, vain...)
 }
 

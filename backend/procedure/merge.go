@@ -27,7 +27,7 @@ func (m *merger) classify(drafts [][]*shown) {
 	for i := range m.columns {
 		c := &m.columns[i]
 		for _, k := range c.who() {
-			if c.left = m.leftOut(c.of[k], drafts[k], at); c.left == nil {
+			if c.left = m.leftOut(c.of[k], drafts, at); c.left == nil {
 				break
 			}
 		}
@@ -35,14 +35,18 @@ func (m *merger) classify(drafts [][]*shown) {
 }
 
 // leftOut says why a step is no part of the work; nil where it may be. at are the columns of steps.
-func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sentence {
-	all, why := m.columns[at[s]].all(), human.Sentence{}
+func (m *merger) leftOut(s *shown, drafts [][]*shown, at map[*shown]int) *human.Sentence {
+	draft, all, why := drafts[s.draft], m.columns[at[s]].all(), human.Sentence{}
 	once := again(s, draft)
 	switch {
 	case !all && once != nil && m.columns[at[once]].all():
 		why = human.Sayf("it was done once more right afterwards")
+	case broken(s, draft, m.columns, at) && (s.Writes || !quiet(s.ProcedureStep)):
+		why = human.Sayf("it was done once more right afterwards")
 	case broken(s, draft, m.columns, at):
 		why = human.Sayf("it changed nothing and came back to the same page")
+	case m.strayed(s, drafts, at):
+		why = human.Sayf("it only opened a page that was not needed")
 	case !all && looks(s.ProcedureStep):
 		why = human.Sayf("it only looked at something")
 	default:
