@@ -35,7 +35,7 @@ func canceled(steps []*shown, i int) (from int) {
 	}
 	part, rest := acts(steps[:i]), acts(steps[i+1:])
 	from = len(part) - 1
-	if from < 0 || part[from].before != c.after || part[from].after != c.before || c.before == c.after || strings.Contains(c.before, "*") {
+	if from < 0 || c.before == c.after || strings.Contains(c.before, "*") {
 		return -1
 	}
 	for from > 0 && fills(part[from-1].ProcedureStep) && part[from-1].before == c.after {

@@ -16,6 +16,10 @@ func leftOut(recordings ...[]string) (left, optional []string) {
 	for _, steps := range recordings {
 		taught = append(taught, shownBy(steps...))
 	}
+	return leftOutOf(taught)
+}
+
+func leftOutOf(taught []human.Procedure) (left, optional []string) {
 	_, rows := procedure.Align(taught)
 	for _, r := range rows {
 		for k, id := range r.From {
@@ -75,6 +79,19 @@ func TestACanceledForm(t *testing.T) {
 	if left, optional := leftOut(once, twice, set(once, "Seat=9", 1)); len(left) != 4 || len(optional) > 0 {
 		t.Errorf("of three: left out %q, optional %q", left, optional)
 	}
+	saves := shownBy(twice...)
+	saves.Steps[1].Writes, saves.Steps[5].Writes = true, true // as it is typed
+	asks := shownBy(twice...)
+	asks.Steps[3].Dialogs = []human.ProcedureDialog{{Kind: "confirm", Accept: true}}
+	loads := shownBy(twice...)
+	for _, i := range []int{3, 7} {
+		loads.Steps[i].Then = append(loads.Steps[i].Then, human.ProcedureCheckpoint{Is: "download", Text: "*.pdf"})
+	}
+	for name, p := range map[string]human.Procedure{"a field that saves": saves, "the first time it asked": asks, "a file came": loads} {
+		if left, optional := leftOutOf([]human.Procedure{shownBy(once...), p}); len(left) > 0 {
+			t.Errorf("%s: left out %q, optional %q", name, left, optional)
+		}
+	}
 }
 
 // TestAPageThatWasNotNeeded, and was left by the menu, is left out where another recording went on by the same link from where it was opened.
@@ -113,5 +130,20 @@ func TestAPageThatWasNotNeeded(t *testing.T) {
 	}
 	if left, optional := leftOut(astray("link Tools -> "+tools), astray("link Help -> "+site+"help"), direct); len(left) != 2 || len(optional) > 0 {
 		t.Errorf("of three: left out %q, optional %q", left, optional)
+	}
+	if left, _ := leftOut(direct, astray("link Unfold", "link Tools -> "+tools)); !slices.Equal(left, []string{"link Tools -> " + tools}) {
+		t.Errorf("of a link that opened nothing and one that did, %q are left out", left)
+	}
+	row, pressed := shownBy(astray("link Tools -> "+tools)...), []human.Procedure{shownBy(direct...), shownBy(astray("link Tools -> " + tools)...)}
+	row.Steps[1].Target.Row = []string{"Tools", "12"}
+	for i := range pressed {
+		pressed[i].Steps[1+i].Target.Role = "button"
+	}
+	apart := []human.Procedure{shownBy(astray("link Tools -> " + tools)...), shownBy(astray("link Help -> " + site + "help")...)}
+	apart[1].Steps[1].Target.Role = "menuitem" // which are not taken for one step
+	for name, taught := range map[string][]human.Procedure{"in a row": {shownBy(direct...), row}, "left by a button": pressed, "by none directly": apart} {
+		if left, optional := leftOutOf(taught); len(left) > 0 {
+			t.Errorf("%s: left out %q, optional %q", name, left, optional)
+		}
 	}
 }
