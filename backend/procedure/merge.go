@@ -144,7 +144,7 @@ func (m *merger) findInputs() {
 		}
 		switch c.first().Do {
 		case "change":
-			if c.first().Secret == "" {
+			if c.hidden() == nil {
 				add(func(s *shown) []string { return []string{s.Text} })
 			}
 		case "selectOption", "check":
@@ -426,7 +426,9 @@ func (m *merger) step(c column) human.ProcedureStep {
 	s.Page = m.page(who[0], s.Page)
 	s.Window = m.window(who, each(c, func(s *shown) *human.ProcedureWindow { return s.Window }))
 	s.Title = m.title(c, func(s *shown) string { return s.Title })
-	if s.Do == "change" {
+	if hidden := c.hidden(); hidden != nil { // what one recording hid is hidden, whatever others show
+		s.Text, s.Secret, s.Title = "", hidden.Secret, hidden.Title
+	} else if s.Do == "change" {
 		s.Text = m.input(c, func(s *shown) []string { return []string{s.Text} })[0]
 	}
 	s.Options = m.input(c, func(s *shown) []string { return s.Options })
