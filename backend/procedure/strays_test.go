@@ -79,6 +79,9 @@ func TestACanceledForm(t *testing.T) {
 	if left, optional := leftOut(once, twice, set(once, "Seat=9", 1)); len(left) != 4 || len(optional) > 0 {
 		t.Errorf("of three: left out %q, optional %q", left, optional)
 	}
+	if !procedure.Alike(shownBy(once...), shownBy(twice...)) || procedure.Alike(shownBy(once...), shownBy(set(twice, "Seat=1", 1)...)) {
+		t.Error("it is the same work where the first time is left out, and only there")
+	}
 	saves := shownBy(twice...)
 	saves.Steps[1].Writes, saves.Steps[5].Writes = true, true // as it is typed
 	asks := shownBy(twice...)
