@@ -81,7 +81,7 @@ func cancels(name string) bool {
 }
 
 // strayed says whether a step belongs to a part in which only pages of a menu were opened that not all recordings have, and which was left by the
-// same link, to the same page, by which another recording went on from the page where the part began.
+// same link, to the same page, by which another recording continued from the page where the part began.
 func (m *merger) strayed(s *shown, drafts [][]*shown, at map[*shown]int) bool {
 	alone := func(s *shown) bool { return opensOther(s, drafts[s.draft]) && !m.columns[at[s]].all() }
 	steps := acts(drafts[s.draft])
@@ -104,7 +104,7 @@ func (m *merger) strayed(s *shown, drafts [][]*shown, at map[*shown]int) bool {
 		return steps[from].before
 	}
 	start := began(next)
-	return c.all() && follows(next) && start != "" && next.before != start && !slices.ContainsFunc(c.of, func(o *shown) bool {
+	return c.all() && follows(next) && s.Page == next.Page && start != "" && next.before != start && !slices.ContainsFunc(c.of, func(o *shown) bool {
 		return field(o.ProcedureStep) != field(next.ProcedureStep) || o.after != next.after || o.Page != next.Page || began(o) != start
 	}) && direct
 }

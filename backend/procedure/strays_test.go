@@ -97,7 +97,7 @@ func TestACanceledForm(t *testing.T) {
 	}
 }
 
-// TestAPageThatWasNotNeeded, and was left by the menu, is left out where another recording went on by the same link from where it was opened.
+// TestAPageThatWasNotNeeded, and was left by the menu, is left out where another recording continued by the same link from where it was opened.
 func TestAPageThatWasNotNeeded(t *testing.T) {
 	const tools, stock = site + "tools", site + "stock"
 	direct := []string{"open", "link Stock -> " + stock, "Shelf=A", "Count -> " + site + "counted"}
@@ -121,7 +121,7 @@ func TestAPageThatWasNotNeeded(t *testing.T) {
 		"something was typed there":           {direct, astray("link Tools -> "+tools, "Tool=saw"), 0},
 		"the link leads elsewhere from there": {direct, slices.Concat([]string{"open", "link Tools -> " + tools, "link Stock -> " + site + "tools/stock"}, direct[2:]), 0},
 		"another link leads there":            {direct, slices.Concat([]string{"open", "link Tools -> " + tools, "link All of the stock -> " + stock}, direct[2:]), 0},
-		"the others went on from elsewhere":   {slices.Insert(slices.Clone(direct), 1, "Start -> "+site+"start"), astray("link Tools -> " + tools), 0},
+		"the others continued from elsewhere": {slices.Insert(slices.Clone(direct), 1, "Start -> "+site+"start"), astray("link Tools -> " + tools), 0},
 		"both were there":                     {astray("link Tools -> " + tools), astray("link Tools -> " + tools), 0},
 		"each on another one":                 {astray("link Tools -> " + tools), astray("link Help -> " + site + "help"), 0},
 		"it ended there":                      {direct[:1], []string{"open", "link Tools -> " + tools}, 0},
