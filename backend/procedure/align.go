@@ -61,7 +61,7 @@ type shown struct {
 	human.ProcedureStep
 	draft, at     int
 	before, after string // the page's addresses
-	detour        int    // 1 and more: it belongs to that part, which changed nothing and came back to the same page
+	detour        int    // 1 and more: it belongs to that part, which changed nothing, or was done once more, and came back to the same page
 	back          bool   // by going back, or closing a tab
 }
 
@@ -83,6 +83,16 @@ func (c column) who() []int {
 
 // first is the step of the first recording that has it.
 func (c column) first() *shown { return c.of[c.who()[0]] }
+
+// hidden is the step of the first recording that hid what was typed; nil where none did.
+func (c column) hidden() *shown {
+	for _, s := range c.of {
+		if s != nil && s.Secret != "" {
+			return s
+		}
+	}
+	return nil
+}
 
 // all says whether all recordings have it.
 func (c column) all() bool { return !slices.Contains(c.of, nil) }
@@ -150,6 +160,7 @@ func corrected(draft int, steps []human.ProcedureStep) (kept, before []*shown) {
 	vain = append(vain, slices.DeleteFunc(slices.Clone(kept), func(s *shown) bool { return !inVain(s, kept) })...)
 	kept = slices.DeleteFunc(kept, func(s *shown) bool { return slices.Contains(vain, s) })
 	markDetours(kept)
+	markCanceled(kept)
 	return kept, append(before, vain...)
 }
 
@@ -307,7 +318,7 @@ func difference(c column, s *shown, known heldValues) int {
 }
 
 func unlike(a, b *shown, known heldValues) int {
-	if a.Do != b.Do || len(a.Frame) != len(b.Frame) || a.Key != b.Key || program(a) != program(b) || (a.Secret == "") != (b.Secret == "") || answered(a) != answered(b) {
+	if a.Do != b.Do || len(a.Frame) != len(b.Frame) || a.Key != b.Key || program(a) != program(b) || (a.Secret == "") != (b.Secret == "") && field(a.ProcedureStep) != field(b.ProcedureStep) || answered(a) != answered(b) {
 		return never
 	}
 	who := []int{a.draft, b.draft}

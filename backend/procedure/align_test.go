@@ -255,6 +255,41 @@ func changes(want, got []string) string {
 	return b.String()
 }
 
+// What one recording hid is a secret, although another one has its text: that is no parameter, and stands nowhere.
+func TestATextThatOneRecordingHid(t *testing.T) {
+	show := func(name, code, secret string) human.Procedure {
+		field := func(name string) *human.ProcedureTarget { return &human.ProcedureTarget{Role: "textbox", Name: name} }
+		p := human.Procedure{Steps: []human.ProcedureStep{
+			{ID: "s1", Do: "change", Title: "Typed " + name, Text: name, Target: field("Name")},
+			{ID: "s2", Do: "change", Title: "Typed " + code + " into Code", Text: code, Target: field("Code"), Secret: secret, Then: []human.ProcedureCheckpoint{{Is: "value", Text: code, Target: field("Code")}}},
+			{ID: "s3", Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Open"}},
+		}}
+		if secret != "" {
+			p.Secrets, p.Steps[1].Then = []human.ProcedureSecret{{Name: secret, Site: "https://a.example"}}, nil
+		}
+		return p
+	}
+	for name, taught := range map[string][]human.Procedure{
+		"the first":  {show("Anna", "", "code"), show("Bert", "4711", "")},
+		"the second": {show("Anna", "4711", ""), show("Bert", "", "code")},
+		"one of 3":   {show("Anna", "4711", ""), show("Bert", "0815", ""), show("Carl", "", "code")},
+	} {
+		p, _ := Align(taught)
+		file, err := Write(p)
+		if err != nil || len(p.Steps) != 3 || p.Steps[1].Optional || p.Steps[1].Secret != "code" || p.Steps[1].Text != "" || len(p.Secrets) != 1 || strings.Contains(file, "4711") {
+			t.Errorf("%s hid it: %v\n%s", name, err, file)
+		}
+		if len(p.Parameters) != 1 || p.Parameters[0].Name != "name" {
+			t.Errorf("%s hid it: parameters %+v", name, p.Parameters)
+		}
+	}
+	other := show("Bert", "", "code")
+	other.Steps[1].Target.Name = "Password"
+	if p, _ := Align([]human.Procedure{show("Anna", "4711", ""), other}); len(p.Steps) != 4 {
+		t.Errorf("another field is taken for it: %+v", p.Steps)
+	}
+}
+
 // A row that was meant has its cells under the headings that all recordings have for them.
 func TestTheColumnsOfARow(t *testing.T) {
 	show := func(customer, city string, heads ...string) human.Procedure {

@@ -16,11 +16,27 @@ const (
 	Deletes = "deletes"
 )
 
-// doing are words of buttons, which hint at what is done.
-var doing = map[string]struct{ english, chinese []string }{
-	Pays:    {[]string{"pay", "order", "buy", "purchase", "checkout", "donate", "subscribe", "transfer"}, []string{"付款", "支付", "下单", "购买", "转账", "订阅"}},
-	Sends:   {[]string{"send", "submit", "publish", "post", "upload", "share"}, []string{"发送", "提交", "发布", "上传", "分享"}}, // of the desktop
-	Deletes: {[]string{"delete", "remove", "discard", "erase", "cancel", "revoke"}, []string{"删除", "移除", "清空", "取消", "撤销", "注销"}},
+// doing are words of buttons, which hint at what is done. Nouns do at the end of a name alone, of what is known to write: "Book payment" pays, and
+// "Save payment method" does not.
+var doing = map[string]struct{ english, nouns, chinese []string }{
+	Pays: {
+		[]string{"pay", "order", "buy", "purchase", "checkout", "donate", "subscribe", "transfer", "refund"},
+		[]string{"payment", "payments", "payout", "payouts", "donation", "remittance"},
+		[]string{"付款", "支付", "下单", "购买", "转账", "订阅", "退款"},
+	},
+	Sends: {[]string{"send", "submit", "publish", "post", "upload", "share"}, nil, []string{"发送", "提交", "发布", "上传", "分享"}}, // of the desktop
+	Deletes: {
+		[]string{"delete", "remove", "discard", "erase", "cancel", "revoke"}, []string{"deletion", "removal", "cancellation"},
+		[]string{"删除", "移除", "清空", "取消", "撤销", "注销"},
+	},
+}
+
+// hints says whether the name of a button hints at something being done, as a noun where nouns is set.
+func hints(name, does string, nouns bool) bool {
+	said, of := doing[does], words(name)
+	return slices.ContainsFunc(of, func(w string) bool { return slices.Contains(said.english, w) }) ||
+		nouns && len(of) > 0 && slices.Contains(said.nouns, of[len(of)-1]) ||
+		slices.ContainsFunc(said.chinese, func(w string) bool { return strings.Contains(name, w) })
 }
 
 // Does says what a procedure does, from its steps: it reads; it sends where a step writes but does not only sign in, and pays or deletes where the name of what
@@ -30,16 +46,13 @@ func Does(p human.Procedure) []string {
 	found := map[string]bool{Reads: true}
 	for i, s := range p.Steps {
 		found[Sends] = found[Sends] || s.Writes && !signsIn(p.Steps, i)
-		if s.Target == nil || !s.Writes && (s.Target.Role != "button" || slices.Contains(words(s.Target.Name), "cancel") || strings.Contains(s.Target.Name, "取消")) {
+		if s.Target == nil || !s.Writes && (s.Target.Role != "button" || cancels(s.Target.Name)) {
 			continue
 		}
-		for does, said := range doing {
-			if does == Sends && p.Where != "desktop" { // what a page sends is seen
-				continue
+		for does := range doing {
+			if does != Sends || p.Where == "desktop" { // what a page sends is seen
+				found[does] = found[does] || hints(s.Target.Name, does, s.Writes)
 			}
-			english := slices.ContainsFunc(words(s.Target.Name), func(w string) bool { return slices.Contains(said.english, w) })
-			chinese := slices.ContainsFunc(said.chinese, func(w string) bool { return strings.Contains(s.Target.Name, w) })
-			found[does] = found[does] || english || chinese
 		}
 	}
 	return slices.DeleteFunc([]string{Reads, Sends, Pays, Deletes}, func(does string) bool { return !found[does] })

@@ -10,7 +10,7 @@ import (
 	"deskbell/backend/procedure"
 )
 
-// shownBy is a recording of a form: a step is "open", "Name=text", "Name=text KEY", or "Button -> address".
+// shownBy is a recording of a form: a step is "open", "Name=text", "Name=text KEY", "Button -> address", or "link Name -> address".
 func shownBy(steps ...string) human.Procedure {
 	p := human.Procedure{Format: 1, Name: "x", Title: "X", Where: "browser"}
 	for i, line := range steps {
@@ -28,6 +28,8 @@ func shownBy(steps ...string) human.Procedure {
 				s.Secret, s.Text = "password", ""
 			}
 			s.Writes = s.Key == "Enter"
+		case strings.HasPrefix(what, "link "):
+			s.Do, s.Target = "click", &human.ProcedureTarget{Role: "link", Name: strings.TrimPrefix(what, "link ")}
 		default:
 			s.Do, s.Target, s.Writes = "click", &human.ProcedureTarget{Role: "button", Name: name}, true
 		}
@@ -39,6 +41,27 @@ func shownBy(steps ...string) human.Procedure {
 		p.Steps = append(p.Steps, s)
 	}
 	return p
+}
+
+// inShort is what the steps of a procedure do, and their ids.
+func inShort(p human.Procedure) (got, ids []string) {
+	for _, s := range p.Steps {
+		line := s.Do
+		if s.Target != nil {
+			line += " " + s.Target.Name
+		}
+		if s.Key != "" {
+			line += " " + s.Key
+		}
+		if s.Optional {
+			line += " optional"
+		}
+		if s.Writes {
+			line += " writes"
+		}
+		got, ids = append(got, line), append(ids, s.ID)
+	}
+	return got, ids
 }
 
 // TestHabits: Tab, Enter and a sign-in in vain make no other procedure than the usual way does, and what only looks like them does.
@@ -62,23 +85,7 @@ func TestHabits(t *testing.T) {
 		},
 	} {
 		p, _ := procedure.Align([]human.Procedure{shownBy(tt.one...), shownBy(tt.other...)})
-		var got, ids []string
-		for _, s := range p.Steps {
-			line := s.Do
-			if s.Target != nil {
-				line += " " + s.Target.Name
-			}
-			if s.Key != "" {
-				line += " " + s.Key
-			}
-			if s.Optional {
-				line += " optional"
-			}
-			if s.Writes {
-				line += " writes"
-			}
-			got, ids = append(got, line), append(ids, s.ID)
-		}
+		got, ids := inShort(p)
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: it is\n\t%s\nnot\n\t%s", name, strings.Join(got, "\n\t"), strings.Join(tt.want, "\n\t"))
 		}

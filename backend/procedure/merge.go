@@ -27,7 +27,7 @@ func (m *merger) classify(drafts [][]*shown) {
 	for i := range m.columns {
 		c := &m.columns[i]
 		for _, k := range c.who() {
-			if c.left = m.leftOut(c.of[k], drafts[k], at); c.left == nil {
+			if c.left = m.leftOut(c.of[k], drafts, at); c.left == nil {
 				break
 			}
 		}
@@ -35,14 +35,18 @@ func (m *merger) classify(drafts [][]*shown) {
 }
 
 // leftOut says why a step is no part of the work; nil where it may be. at are the columns of steps.
-func (m *merger) leftOut(s *shown, draft []*shown, at map[*shown]int) *human.Sentence {
-	all, why := m.columns[at[s]].all(), human.Sentence{}
+func (m *merger) leftOut(s *shown, drafts [][]*shown, at map[*shown]int) *human.Sentence {
+	draft, all, why := drafts[s.draft], m.columns[at[s]].all(), human.Sentence{}
 	once := again(s, draft)
 	switch {
 	case !all && once != nil && m.columns[at[once]].all():
 		why = human.Sayf("it was done once more right afterwards")
+	case broken(s, draft, m.columns, at) && (s.Writes || !quiet(s.ProcedureStep)):
+		why = human.Sayf("it was done once more right afterwards")
 	case broken(s, draft, m.columns, at):
 		why = human.Sayf("it changed nothing and came back to the same page")
+	case m.strayed(s, drafts, at):
+		why = human.Sayf("it only opened a page that was not needed")
 	case !all && looks(s.ProcedureStep):
 		why = human.Sayf("it only looked at something")
 	default:
@@ -140,7 +144,7 @@ func (m *merger) findInputs() {
 		}
 		switch c.first().Do {
 		case "change":
-			if c.first().Secret == "" {
+			if c.hidden() == nil {
 				add(func(s *shown) []string { return []string{s.Text} })
 			}
 		case "selectOption", "check":
@@ -422,7 +426,9 @@ func (m *merger) step(c column) human.ProcedureStep {
 	s.Page = m.page(who[0], s.Page)
 	s.Window = m.window(who, each(c, func(s *shown) *human.ProcedureWindow { return s.Window }))
 	s.Title = m.title(c, func(s *shown) string { return s.Title })
-	if s.Do == "change" {
+	if hidden := c.hidden(); hidden != nil { // what one recording hid is hidden, whatever others show
+		s.Text, s.Secret, s.Title = "", hidden.Secret, hidden.Title
+	} else if s.Do == "change" {
 		s.Text = m.input(c, func(s *shown) []string { return []string{s.Text} })[0]
 	}
 	s.Options = m.input(c, func(s *shown) []string { return s.Options })

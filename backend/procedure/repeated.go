@@ -174,7 +174,7 @@ func (s *Service) Dismiss(ctx context.Context, by human.Actor, id human.Operatio
 const least = 0.7
 
 // alike says whether the same work was done twice: on the same site, brought together as when it is taught, at least 0.7 of the steps are in
-// both, and each step that writes or picks, by the same button. What only looked elsewhere and came back does not count.
+// both, and each step that writes or picks, by the same button. What is left out does not count.
 func alike(a, b human.Procedure) bool {
 	if !slices.ContainsFunc(sites(a), func(site string) bool { return slices.Contains(sites(b), site) }) {
 		return false
@@ -188,7 +188,7 @@ func alike(a, b human.Procedure) bool {
 		case c.all():
 			both++
 			all++
-		case first.Writes || first.Do == "pick":
+		case c.left == nil && (first.Writes || first.Do == "pick"):
 			return false
 		case c.left == nil && first.detour == 0 && !looks(first.ProcedureStep):
 			all++

@@ -194,6 +194,72 @@ func TestThePictureOfACutActionIsNoEvidenceOfAnother(t *testing.T) {
 	checkError(t, err, human.NotFound, "", "no such picture")
 }
 
+// downloads adds a click that had pictures and brought a file at once, after which the page showed nothing new.
+func (d *fixture) downloads() (before, after string) {
+	event := func(kind human.RecordedType, b human.Browsing) human.RecordedEvent {
+		b.Page = &human.WebPage{Target: "t1", URL: "https://shop.example/", Title: "Shop", W: 800, H: 600}
+		return human.RecordedEvent{Source: human.BrowserSource, Type: kind, Browsing: b}
+	}
+	d.rec.Options.Browser = &human.BrowserOptions{}
+	d.add(event(human.PageOpened, human.Browsing{}), event(human.PageNavigated, human.Browsing{Navigation: &human.Navigation{Kind: "address", Status: 200}}))
+	press, click := event(human.PagePress, human.Browsing{}), event(human.PageClick, human.Browsing{})
+	for _, e := range []*human.RecordedEvent{&press, &click} {
+		e.Element, e.Button = &human.Element{Role: "link", Name: "Prices", Tag: "a"}, 1
+	}
+	click.Count = 1
+	picture := func(when string, colour byte) human.RecordedEvent {
+		return human.RecordedEvent{Source: human.BrowserSource, Type: human.PictureTaken, Picture: d.shot(colour), When: when, CausedBy: d.seq + 1}
+	}
+	one, two := picture("before", 5), picture("after", 6)
+	d.add(press, one, click, two, event(human.PageDownload, human.Browsing{Transfers: []human.Transfer{{Name: "prices.csv", State: "completed", Size: 18}}}))
+	return one.Picture, two.Picture
+}
+
+// A file that came at once has no picture of its own, and is in those of the click that it came of, where that may be known.
+func TestEvidenceOfADownloadThatCameAtOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		by            human.Actor
+		released, cut bool
+		pictures      int
+	}{"of an agent": {bot, true, false, 2}, "of the operator": {ada, false, false, 2}, "that was not released": {bot, false, false, 0}, "with the click cut out": {bot, true, true, 0}} {
+		t.Run(name, func(t *testing.T) {
+			d := newFixture(t)
+			before, after := d.downloads()
+			d.end()
+			got, clicked := d.of(human.Download, ""), d.of(human.Click, "Prices")
+			if got.CausedBy != clicked.ID || got.Before+got.After != "" {
+				t.Fatalf("it is %+v, of %s", got, clicked.ID)
+			}
+			var attached []string
+			if tt.released {
+				attached = []string{string(d.rec.ID)}
+			}
+			d.answer(attached, refer("x", d.ref(got)))
+			read := func() Evidence {
+				e, err := d.Evidence(t.Context(), tt.by, d.op.ID, "e1", "")
+				must(t, err)
+				return e
+			}
+			if e := read(); tt.by == bot && (len(e.Pictures) > 0 || tt.released && e.Missing != "its operator shares no pictures") {
+				t.Errorf("before its pictures are shared: %+v, %q", e.Pictures, e.Missing)
+			}
+			d.edit(func(e *human.Edits) {
+				if e.SharePictures = true; tt.cut {
+					e.Cuts = []string{clicked.ID}
+				}
+			})
+			want := []EvidencePicture{{"before", before}, {"after", after}}[:tt.pictures]
+			if e := read(); !slices.Equal(e.Pictures, want) || e.Missing != "" {
+				t.Errorf("it has %+v, %q", e.Pictures, e.Missing)
+			}
+			_, err := d.EvidencePicture(t.Context(), tt.by, d.op.ID, "e1", "after", Look{})
+			if (err == nil) != (tt.pictures > 0) {
+				t.Errorf("its picture: %v", err)
+			}
+		})
+	}
+}
+
 // claims is a queue that says one thing of every operation.
 type claims struct {
 	lost
