@@ -34,7 +34,7 @@ func TestWhatStandsInAForm(t *testing.T) {
 	if !slices.Equal(e.Element.Form, want) {
 		t.Errorf("the form is %+v", e.Element.Form)
 	}
-	if shows := e.Element.Shows; len(shows) != 2 || !slices.Contains(shows, human.Digested("Acme")) || !slices.Contains(shows, human.Digested("124.24")) || e.Text != "" {
+	if shows := e.Element.Shows; len(shows) != 3 || !slices.Contains(shows, human.Digested("Acme")) || !slices.Contains(shows, human.DigestedLine("Acme")) || !slices.Contains(shows, human.Digested("124.24")) || e.Text != "" {
 		t.Errorf("of what was typed the page shows %q, and says %q", shows, e.Text)
 	}
 	p.click(p.tab, top, "#acme")
@@ -101,6 +101,33 @@ func TestThePartAndTheColumn(t *testing.T) {
 	p.holds(human.ProcedureCheckpoint{Is: "element", Target: &human.ProcedureTarget{Role: "button", Name: "Edit", Beside: "Kiel"}})
 	p.lacks(human.ProcedureCheckpoint{Is: "text", Text: "24.24"}, 0, "not say")
 	p.holds(human.ProcedureCheckpoint{Is: "text", Text: "124.24"})
+	for line, there := range map[string]bool{"acme": true, "Order for Acme: 124.24 €": true, "Order for  Acme: 124.24 €": true, "Order for Acme": false, "124.24": false, "Zorro & Sons": false, "Post": false} {
+		if c := (human.ProcedureCheckpoint{Is: "line", Text: line}); there {
+			p.holds(c)
+		} else {
+			p.lacks(c, 0, "no such line")
+		}
+	}
+	p.js(p.tab, p.top(p.tab), "document.querySelector('#said').innerHTML = 'Order for <b>Ac</b>me <button>Copy</button>'", nil)
+	p.holds(human.ProcedureCheckpoint{Is: "line", Text: "Order for Acme"})
+}
+
+// A page may put a colon or a star behind what it calls a field, and a choice from another group is another one.
+func TestNamesAndGroups(t *testing.T) {
+	p, _ := perform(t, map[string]string{"/": `<form onsubmit="event.preventDefault(); this.title += 'n'"><label>User name: <input></label><label>Way <select><optgroup label=Received><option>Cash<option>Bank</optgroup></select></label><button>Send</button></form>`}, nil)
+	name := &human.ProcedureTarget{Role: "textbox", Name: "User name"}
+	p.does(human.ProcedureStep{Do: "change", Target: name, Text: "Ann"})
+	p.click(p.tab, p.top(p.tab), "button")
+	e := p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Send" })
+	if len(e.Element.Form) != 2 || e.Element.Form[1].Holds != "Received › Cash" {
+		t.Errorf("the form is %+v", e.Element.Form)
+	}
+	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Form: e.Element.Form}
+	p.does(send)
+	p.js(p.tab, p.top(p.tab), "document.querySelector('optgroup').label = 'Refund'", nil)
+	p.fails(send, "Refund › Cash")
+	p.js(p.tab, p.top(p.tab), "document.querySelector('label').firstChild.data = 'User name of: '", nil)
+	p.lacks(human.ProcedureCheckpoint{Is: "element", Target: name}, 0, "")
 }
 
 const aPage = `<header>Hello Ann</header><nav>Orders</nav><main><p>Orders › New</p><h1>Order of 30 November 2026</h1><p>For <b>Acme</b>, 12 pieces at 3.50 €.</p>
@@ -112,7 +139,7 @@ func TestWhatIsSaidAroundAButton(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aPage}, nil)
 	p.click(p.tab, p.top(p.tab), "#send")
 	e := p.wait(human.PagePress, func(e human.RecordedEvent) bool { return e.Element.Name == "Send" })
-	want := []string{"Orders > New", "Order of #", "For Acme, # pieces at # €.", "State", "Last saved", "Keep it secret", "You get", "a mail."}
+	want := []string{"Orders > New", "Order of #", "For Acme, # pieces at # €.", "State", "Last saved", "Keep it secret", "You get", "a mail.", "Cancel"}
 	if !slices.Equal(e.Element.Says, want) {
 		t.Errorf("the page says %q", e.Element.Says)
 	}
@@ -126,7 +153,7 @@ func TestWhatIsSaidAroundAButton(t *testing.T) {
 // A page that says something else around a button is not sent; what a pattern allows is.
 func TestOtherWordsAroundAButton(t *testing.T) {
 	p, _ := perform(t, map[string]string{"/": aPage}, nil)
-	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: []string{"Orders > New", "Order of #", "Order of # › *", "All ∗ of it", "State", "Last saved", "Keep it secret", "You get*", "You get › a mail."}}
+	send := human.ProcedureStep{Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Send"}, Says: []string{"Orders > New", "Order of #", "Order of # › *", "All ∗ of it", "State", "Last saved", "Keep it secret", "Cancel", "You get*", "You get › a mail."}}
 	hint := func(html string) {
 		p.js(p.tab, p.top(p.tab), "document.querySelector('#hint').innerHTML = "+quote(html), nil)
 	}
@@ -137,6 +164,9 @@ func TestOtherWordsAroundAButton(t *testing.T) {
 		{"All the rest of it", "All the rest of it"},
 		{"<label><input type=checkbox> Do not send all</label>", "Do not send all"},
 		{"<button type=button aria-pressed=false>All orders</button>", "All orders"},
+		{"<ul><li>To Ann</li><li>To Bert</li></ul>", "To Ann"},
+		{"<a href=x>A copy goes to Bert.</a> Change", "A copy goes to Bert."},
+		{"<button type=button role=tab aria-selected=true>To me</button>", "To me"},
 		{"You get .* or so?<br>[a mail]", "[a mail]"},
 	} {
 		hint(tt.html)
@@ -145,9 +175,12 @@ func TestOtherWordsAroundAButton(t *testing.T) {
 		}
 	}
 	p.is("document.querySelector('#f').title", "")
-	for _, html := range []string{"All * of it", "You get 3 mails.", "You get<br>a mail.", "<label>Copies</label><a href=x>News</a><button>Try</button>"} {
+	for _, html := range []string{"All * of it", "You get 3 mails.", "You get<br>a mail.", "<label>Copies</label><span style='position:absolute;clip-path:inset(50%)'>For readers</span>"} {
 		hint(html)
 		p.does(send)
 	}
 	p.is("document.querySelector('#f').title", "nnnn")
+	p.js(p.tab, p.top(p.tab), "document.querySelector('#f').insertAdjacentHTML('beforebegin', '<ul><li>Three<li><a href=x>News</a></ul><button>Try</button>')", nil)
+	p.does(send) // outside of the form they are data, and other things to do
+	p.is("document.querySelector('#f').title", "nnnnn")
 }

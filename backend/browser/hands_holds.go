@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -105,12 +106,15 @@ func (a *act) holds(ctx context.Context, c human.ProcedureCheckpoint, since int6
 			return mismatch(human.Sayf("The title is %q", c.Text), human.Sayf("It is now %q", b.mask(cut(title, maxName))))
 		}
 		return nil
-	case "text":
+	case "text", "line":
 		var there bool
-		if err := a.ask(ctx, at, "hands.says("+quote(c.Text)+")", &there); err != nil {
+		if err := a.ask(ctx, at, fmt.Sprintf("hands.says(%s, %t)", quote(c.Text), c.Is == "line"), &there); err != nil {
 			return err
 		}
-		if !there {
+		switch {
+		case !there && c.Is == "line":
+			return mismatch(human.Sayf("The page has %q, with nothing else in its line", c.Text), human.Sayf("It has no such line."))
+		case !there:
 			return mismatch(human.Sayf("The page says %q", c.Text), human.Sayf("It does not say so."))
 		}
 		return nil

@@ -687,7 +687,9 @@
     return '';
   }
 
-  const sameWords = (a, b) => a === b || a.toLowerCase() === b.toLowerCase();
+  /** Whether names are the same, but for capital letters and the colon or star that a page puts behind the name of a field. */
+  const sameWords = (a, b) => a === b || bareName(a) === bareName(b);
+  const bareName = (name) => name.toLowerCase().replace(/(?<=[^\s:：*∗])[\s:：*∗]+$/u, '');
 
   const roleNames = { image: 'img', DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas', none: 'generic' };
 

@@ -366,10 +366,13 @@
     return out;
   }
 
-  /** Whether a text can be seen in the frame, in whatever case its style shows it. */
-  function says(value) {
+  /** Whether a text can be seen in the frame, or is the whole of a line there, in whatever case its style shows it. */
+  function says(value, whole) {
+    const line = flatten(value).toLowerCase();
+    const isLine = (e) => form.textOf(e).split('\n').some((l) => flatten(l).toLowerCase() === line);
     const wanted = numbered(flatten(value));
     const parts = roots().map((r) => (r === document ? [elements.body()] : [...r.children]).filter((e) => e instanceof HTMLElement && tagOf.call(e) !== 'style'));
+    if (whole) return parts.flat().some(isLine);
     return [(e) => innerTextOf.call(e), bare].some((read) => parts.some((all) => wanted.test(flatten(all.map(read).join(' ')))));
   }
 

@@ -16,6 +16,8 @@
   const controls = `input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],${toggles}`;
   const unsaid = 'label,legend,a,button,summary,nav,aside,[role=button],[role=link],[role=tab],[role=menuitem],[role=navigation],[role=complementary],[role=banner],[role=contentinfo],body>header,body>footer';
   const passing = 'tr,td,th,li,dd,output,meter,time,[role=row],[role=cell],[role=gridcell],[role=listitem],[role=option],[role=article],[role=status],[role=log],[role=timer],[role=marquee]';
+  const inForm = 'li,a,button,summary,[role=button],[role=link],[role=tab],[role=listitem]'; // of these a form's own say what is sent
+  const small = 200; // elements of a form whose items, links and buttons count
   const matches = Element.prototype.matches;
   const most = 300; // controls of a form, and
   const large = 3000; // elements of a part of a page, beyond which it is not looked at
@@ -35,7 +37,7 @@
     const kind = fields.kind(c);
     if (kind === 'toggle') return checkedOf.call(c) ? {} : null;
     if (kind === 'select') {
-      const labels = [...c.selectedOptions].filter((o) => o.value !== '').map((o) => flat(o.label));
+      const labels = [...c.selectedOptions].filter((o) => o.value !== '').map((o) => (parent(o) instanceof HTMLOptGroupElement ? `${flat(parent(o).label)} › ${flat(o.label)}` : flat(o.label)));
       return labels.length ? { holds: secrets.mask(labels.join(', ')) } : null;
     }
     if (c instanceof HTMLInputElement && typeOf.call(c) === 'range') return { holds: valueOf.call(c) };
@@ -97,17 +99,28 @@
     return null;
   }
 
-  /** What the part of the page around an element says, without what stands in fields; '' where it is large. */
+  /** What the part of the page around an element says, line by line and without what stands in fields; '' where it is large. */
   function says(e) {
     const part = closest.call(e, 'dialog,[role=dialog],[role=alertdialog]') || body();
-    if (!part || part.getElementsByTagName('*').length > large) return '';
-    const texts = document.createTreeWalker(part, NodeFilter.SHOW_ALL, (node) => {
+    return part && part.getElementsByTagName('*').length <= large ? secrets.mask(textOf(part)).slice(0, long) : '';
+  }
+
+  /** What can be read in an element, line by line and without what stands in fields. */
+  function textOf(part) {
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
       if (node instanceof Text) return NodeFilter.FILTER_ACCEPT;
       return /^(?:script|style|template|noscript|select|textarea)$/.test(tagOf.call(node)) || !visible.call(node, { visibilityProperty: true }) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
     });
     let out = '';
-    while (out.length < long && texts.nextNode()) out += ` ${texts.currentNode.data}`;
-    return secrets.mask(flat(out)).slice(0, long);
+    let last = null;
+    while (out.length < long && texts.nextNode()) {
+      const text = flat(texts.currentNode.data);
+      if (!text) continue;
+      const line = lineOf(texts.currentNode);
+      out += (line === last ? (/^\s/.test(texts.currentNode.data) || /\s$/.test(out) ? ' ' : '') : '\n') + texts.currentNode.data.replace(/\s+/g, ' ');
+      last = line;
+    }
+    return out;
   }
 
   /** What a line is compared by: without what is another each day, which are numbers and dates. */
@@ -134,24 +147,36 @@
   /**
    * The lines of text around an element: of the dialog that it lies in, and of the main part of the page. Without the labels of fields and
    * of what can be pressed, which are known by themselves, without other rows, items and the values of facts, which are data, and without what floats over the page.
-   * What a box or a switch is called says what is done without it, too.
+   * What a box or a switch is called says what is done without it, too; so do the items, links and buttons of the form around the element.
    */
   function lines(e) {
     const whole = body();
     if (!whole) return [];
     const main = closest.call(e, 'main,[role=main]') || find(whole, 'main,[role=main]')[0] || whole;
     const dialog = closest.call(e, 'dialog,[role=dialog],[role=alertdialog]');
-    return [...(dialog && !contains(main, dialog) ? linesIn(dialog, e) : []), ...linesIn(main, e)];
+    const zone = zoneOf(e);
+    return [...(dialog && !contains(main, dialog) ? linesIn(dialog, e, zone) : []), ...linesIn(main, e, zone)];
   }
+
+  /** The form around an element with all its fields, or the dialog; null where there is none that is small: some pages are one form. */
+  function zoneOf(e) {
+    const part = e.form instanceof HTMLFormElement ? around(e.form, [...e.form.elements]) : closest.call(e, parts);
+    return part && part.getElementsByTagName('*').length <= small ? part : null;
+  }
+
+  /** Whether a style takes an element out of sight and leaves it to screen readers. */
+  const unseen = (style) => style.position === 'absolute' && (/^rect\((?:[01](?:px)?,? ?){4}\)$/.test(style.clip) || /^inset\((?:50|100)%/.test(style.clipPath));
 
   const switches = (node) => matches.call(node, toggles) || (node instanceof HTMLLabelElement && /^(?:checkbox|radio)$/.test(attr(controlOf.call(node) || node, 'type')));
 
-  function linesIn(part, e) {
-    const left = (node) =>
-      node === e ||
-      /^(?:script|style|template|noscript|select|textarea)$/.test(tagOf.call(node)) ||
-      !visible.call(node, { visibilityProperty: true }) ||
-      (!contains(node, e) && (matches.call(node, passing) || (matches.call(node, unsaid) && !switches(node)) || getComputedStyle(node).position === 'fixed'));
+  function linesIn(part, e, zone) {
+    const counts = (node) => switches(node) || (zone && contains(zone, node) && matches.call(node, inForm));
+    const left = (node) => {
+      if (node === e || /^(?:script|style|template|noscript|select|textarea)$/.test(tagOf.call(node)) || !visible.call(node, { visibilityProperty: true })) return true;
+      if (contains(node, e)) return false;
+      const style = getComputedStyle(node);
+      return (matches.call(node, `${passing},${unsaid}`) && !counts(node)) || style.position === 'fixed' || unseen(style);
+    };
     const texts = document.createTreeWalker(part, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
       if (node instanceof Text) return NodeFilter.FILTER_ACCEPT;
       return left(node) ? NodeFilter.FILTER_REJECT : tagOf.call(node) === 'br' ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP;
@@ -194,5 +219,5 @@
     });
   }
 
-  return { describe: (e) => ({ form: filled(e), text: says(e) || undefined, says: worded(e) }), unlike, worded, strange };
+  return { describe: (e) => ({ form: filled(e), text: says(e) || undefined, says: worded(e) }), textOf, unlike, worded, strange };
 })

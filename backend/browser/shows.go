@@ -27,14 +27,21 @@ func (b *Browser) shows(e *human.RecordedEvent) {
 			b.typed = typedToo(b.typed, v)
 		}
 	case human.PagePress, human.PageKey:
-		said := e.Text
+		var lines []string
+		for line := range strings.Lines(e.Text) {
+			lines = append(lines, flat(line))
+		}
 		e.Text = ""
 		if e.Element == nil {
 			return
 		}
+		said := strings.Join(lines, " ")
 		for _, text := range b.typed {
 			if human.HasAll(said, []string{text}) {
 				e.Element.Shows = append(e.Element.Shows, human.Digested(text))
+			}
+			if slices.Contains(lines, text) {
+				e.Element.Shows = append(e.Element.Shows, human.DigestedLine(text))
 			}
 		}
 	}

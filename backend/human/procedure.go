@@ -126,7 +126,7 @@ type ProcedureDialog struct {
 
 // A ProcedureCheckpoint is something that must hold after a step.
 type ProcedureCheckpoint struct {
-	Is     string           `json:"is" enum:"address,title,element,gone,value,text,download,opened,closed" doc:"address: the page's is Text, in which * stands for anything. title: the page's, or that of a window of the program, is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page, or a window of the program that is called Text, is there, or no more."`
+	Is     string           `json:"is" enum:"address,title,element,gone,value,text,line,download,opened,closed" doc:"address: the page's is Text, in which * stands for anything. title: the page's, or that of a window of the program, is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page; line: it is the whole of a line there, such as a fact or a heading. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page, or a window of the program that is called Text, is there, or no more."`
 	Text   string           `json:"text,omitempty"`
 	Target *ProcedureTarget `json:"target,omitempty"`
 	Page   string           `json:"page,omitempty" doc:"The tab it is looked for in; absent: that of the step."`

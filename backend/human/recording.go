@@ -310,7 +310,7 @@ type Element struct {
 	Hidden    string     `json:"hidden,omitempty" doc:"Why its name is masked."`
 	Inside    string     `json:"inside,omitempty" enum:"dialog,complementary" doc:"Of an element of a page: the kind of part that it lies in, where that stands apart from the rest of the page."`
 	Form      []Filled   `json:"form,omitzero" doc:"Of what is pressed in a page: what is filled in, ticked and chosen in the form around it. Absent: there is no form, or it is too large."`
-	Shows     []string   `json:"shows,omitempty" doc:"Of what is pressed in a page: fingerprints of what was typed or chosen before and stands on the page, outside of fields."`
+	Shows     []string   `json:"shows,omitempty" doc:"Of what is pressed in a page: fingerprints of what was typed or chosen before and stands on the page, outside of fields, and others of what is the whole of a line there."`
 	Says      []string   `json:"says,omitzero" doc:"Of what is pressed in a page: the lines of text around it, without rows of data, labels and numbers. Absent: there are many."`
 	Ref       string     `json:"-"` // how the adapter finds it again while it lives
 }

@@ -239,3 +239,6 @@ func Digested(parts ...any) string {
 	sum := sha256.Sum256(fmt.Append(nil, parts...))
 	return base64.RawStdEncoding.EncodeToString(sum[:9])
 }
+
+// DigestedLine is a digest of a text that is the whole of a line; Digested is another one, of a text that is anywhere.
+func DigestedLine(text string) string { return Digested("line\n" + text) }

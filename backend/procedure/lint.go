@@ -230,7 +230,7 @@ func needs(has bool, name string) string {
 
 func complete(c human.ProcedureCheckpoint) bool {
 	switch c.Is {
-	case "address", "title", "text", "download":
+	case "address", "title", "text", "line", "download":
 		return c.Text != ""
 	case "element", "gone", "value":
 		return c.Target != nil && (c.Target.Name != "" || len(c.Target.Selectors) > 0 || takesText(c.Target.Role) && c.Target.Tag == "")

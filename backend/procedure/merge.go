@@ -781,7 +781,11 @@ func (m *merger) checkpoints(c column) []human.ProcedureCheckpoint {
 		merged.Page = m.page(who[0], merged.Page)
 		out = append(out, *merged)
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(out), func(c human.ProcedureCheckpoint) bool { // a line of its own says more
+		return c.Is == "text" && slices.ContainsFunc(out, func(o human.ProcedureCheckpoint) bool {
+			return o.Is == "line" && o.Text == c.Text && o.Page == c.Page && slices.Equal(o.Frame, c.Frame)
+		})
+	})
 }
 
 // holds is a checkpoint that holds wherever those of the recordings did; nil where there is none.

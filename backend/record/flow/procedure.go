@@ -516,10 +516,14 @@ func (c *compiler) shows(m *move, s human.ProcedureStep) {
 			continue
 		}
 		for _, text := range texts {
-			literal := strings.NewReplacer("{{", "{", "}}", "}").Replace(text)
-			check.Text = text
-			if slices.Contains(m.Element.Shows, human.Digested(strings.Join(strings.Fields(literal), " "))) && !slices.ContainsFunc(from.Then, func(o human.ProcedureCheckpoint) bool { return reflect.DeepEqual(o, check) }) {
-				from.Then = append(from.Then, check)
+			literal := strings.Join(strings.Fields(strings.NewReplacer("{{", "{", "}}", "}").Replace(text)), " ")
+			for _, digest := range []string{human.Digested(literal), human.DigestedLine(literal)} {
+				if check.Is, check.Text = "text", text; digest == human.DigestedLine(literal) {
+					check.Is = "line"
+				}
+				if slices.Contains(m.Element.Shows, digest) && !slices.ContainsFunc(from.Then, func(o human.ProcedureCheckpoint) bool { return reflect.DeepEqual(o, check) }) {
+					from.Then = append(from.Then, check)
+				}
 			}
 		}
 	}

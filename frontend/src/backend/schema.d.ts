@@ -5739,7 +5739,7 @@ export interface components {
             secret?: boolean;
             /** @description The best first: a test id, aria/NAME[role="ROLE"], placeholder, label, alt, text/, title, CSS id, CSS path. Each a list descending through shadow roots. */
             selectors?: (string[] | null)[];
-            /** @description Of what is pressed in a page: fingerprints of what was typed or chosen before and stands on the page, outside of fields. */
+            /** @description Of what is pressed in a page: fingerprints of what was typed or chosen before and stands on the page, outside of fields, and others of what is the whole of a line there. */
             shows?: string[];
             /** @description Of focused, checked, selected, expanded, disabled, editable, multiline. */
             states?: string[];
@@ -7459,10 +7459,10 @@ export interface components {
         ProcedureCheckpoint: {
             frame?: number[];
             /**
-             * @description address: the page's is Text, in which * stands for anything. title: the page's, or that of a window of the program, is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page, or a window of the program that is called Text, is there, or no more.
+             * @description address: the page's is Text, in which * stands for anything. title: the page's, or that of a window of the program, is Text. element: Target is there; gone: it is not. value: Target holds Text. text: Text is on the page; line: it is the whole of a line there, such as a fact or a heading. download: a file arrives whose name is Text, in which * stands for anything. opened, closed: the tab named by Page, or a window of the program that is called Text, is there, or no more.
              * @enum {string}
              */
-            is: "address" | "title" | "element" | "gone" | "value" | "text" | "download" | "opened" | "closed";
+            is: "address" | "title" | "element" | "gone" | "value" | "text" | "line" | "download" | "opened" | "closed";
             /** @description The tab it is looked for in; absent: that of the step. */
             page?: string;
             target?: components["schemas"]["ProcedureTarget"];

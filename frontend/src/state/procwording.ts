@@ -29,7 +29,7 @@ export const targetWords = (target: ProcedureTarget | undefined): string =>
   target?.name ? (target.role ? m.proc_target({ role: m.proc_role_of({ role: target.role }), name: target.name }) : m.proc_target_name({ name: target.name })) : target?.role ? m.proc_role_of({ role: target.role }) : (target?.tag ?? target?.selectors?.[0]?.at(-1) ?? '');
 
 export const checkpointKinds = {
-  address: m.proc_is_address, title: m.proc_is_title, element: m.proc_is_element, gone: m.proc_is_gone, value: m.proc_is_value, text: m.proc_is_text, download: m.proc_is_download, opened: m.proc_is_opened, closed: m.proc_is_closed,
+  address: m.proc_is_address, title: m.proc_is_title, element: m.proc_is_element, gone: m.proc_is_gone, value: m.proc_is_value, text: m.proc_is_text, line: m.proc_is_line, download: m.proc_is_download, opened: m.proc_is_opened, closed: m.proc_is_closed,
 } as const satisfies Record<ProcedureCheckpoint['is'], () => string>;
 
 /** A checkpoint as a sentence. Its parameters stand in braces. */
