@@ -687,9 +687,9 @@
     return '';
   }
 
-  /** Whether names are the same, but for capital letters and the colon or star that a page puts behind the name of a field. */
+  /** Whether names are the same, but for capital letters, spaces, and the colon or star that a page puts behind the name of a field. */
   const sameWords = (a, b) => a === b || bareName(a) === bareName(b);
-  const bareName = (name) => name.toLowerCase().replace(/(?<=[^\s:：*∗])[\s:：*∗]+$/u, '');
+  const bareName = (name) => name.toLowerCase().replace(/\s+/gu, '').replace(/(?<=[^:：*∗])[:：*∗]+$/u, '');
 
   const roleNames = { image: 'img', DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas', none: 'generic' };
 

@@ -53,50 +53,51 @@ func rows(ctx context.Context, e human.ProcedureEffect) (procedure.Seen, error) 
 	for i, v := range e.Values {
 		values[i] = v
 	}
-	found, all, err := matching(ctx, db, e.Query, values, e.Has)
+	seen, err := matching(ctx, db, e.Query, values, e.Has)
 	if human.KindOf(err) == human.Exhausted {
 		return procedure.Seen{}, err
 	}
 	if err != nil {
 		return procedure.Seen{}, human.Wrap(human.Invalid, err, "the database at %s does not answer the query: check both", e.Path)
 	}
-	return procedure.Seen{Items: found, All: all, Said: human.Sayf("%d of %d rows in %s are as expected", len(found), len(all), e.Path)}, nil
+	seen.Said = human.Sayf("%d of %d rows in %s are as expected", len(seen.Items), len(seen.All), e.Path)
+	return seen, nil
 }
 
-// matching are the rows of a query that have all texts in their cells, and all of its rows.
-func matching(ctx context.Context, db *sql.DB, query string, values []any, texts []string) (found, all []string, err error) {
+// matching are the rows of a query that have all texts in their cells, and all of its rows, each as procedure.Cells.
+func matching(ctx context.Context, db *sql.DB, query string, values []any, texts []string) (seen procedure.Seen, err error) {
 	result, err := db.QueryContext(ctx, query, values...)
 	if err != nil {
-		return nil, nil, err
+		return seen, err
 	}
 	defer result.Close()
-	columns, err := result.Columns()
+	seen.Columns, err = result.Columns()
 	if err != nil {
-		return nil, nil, err
+		return seen, err
 	}
-	cells, at := make([]any, len(columns)), make([]any, len(columns))
+	cells, at := make([]any, len(seen.Columns)), make([]any, len(seen.Columns))
 	for i := range cells {
 		at[i] = &cells[i]
 	}
 	for result.Next() {
-		if len(all) == maxMatches {
-			return nil, nil, human.Errorf(human.Exhausted, "there are more than %d rows: add a condition", maxMatches)
+		if len(seen.All) == maxMatches {
+			return seen, human.Errorf(human.Exhausted, "there are more than %d rows: add a condition", maxMatches)
 		}
 		if err := result.Scan(at...); err != nil {
-			return nil, nil, err
+			return seen, err
 		}
-		var row strings.Builder
-		for _, c := range cells {
+		row := make([]string, len(cells))
+		for i, c := range cells {
 			if b, is := c.([]byte); is {
 				c = string(b)
 			}
-			fmt.Fprintf(&row, "%v\n", c)
+			row[i] = fmt.Sprint(c)
 		}
-		digest := human.Digested(row.String())
-		all = append(all, digest)
-		if human.HasAll(row.String(), texts) {
-			found = append(found, digest)
+		digest := procedure.Cells(row, texts)
+		seen.All = append(seen.All, digest)
+		if human.HasAll(strings.Join(row, "\n"), texts) {
+			seen.Items = append(seen.Items, digest)
 		}
 	}
-	return found, all, result.Err()
+	return seen, result.Err()
 }

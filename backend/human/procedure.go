@@ -147,7 +147,7 @@ type ProcedureEffect struct {
 	Has     []string          `json:"has,omitempty" doc:"Texts that have to be in it: in the file, in the answer, in one row, in one message; of row, each is the whole of a cell. One that begins or ends with a digit is no part of a longer number."`
 	Fresh   bool              `json:"fresh,omitempty" doc:"It was not so before the run: it is looked at before the first step, too."`
 	Count   *int              `json:"count,omitempty" doc:"How many such rows or messages there are then; with fresh, how many more than before. Absent: one or more."`
-	Only    bool              `json:"only,omitempty" doc:"Of file, sql and mail that are fresh: nothing else at Path, or that Query gives, may be new, changed or gone. Where one with all of Has is new, one may be gone: what it was before."`
+	Only    bool              `json:"only,omitempty" doc:"Of file, sql and mail that are fresh: nothing else at Path, or that Query gives, may be new, changed or gone. Where one with all of Has is new, one may be gone: what it was before. Rows may have nothing unusual: see procedures.md."`
 	Within  float64           `json:"within,omitempty" doc:"Seconds that it is waited for; absent: 10."`
 }
 

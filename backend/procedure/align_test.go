@@ -389,3 +389,30 @@ func TestWhatTextsHaveInCommon(t *testing.T) {
 		}
 	}
 }
+
+// What was a line of its own in each recording has to be one; in one of them alone, it has to be somewhere on the page.
+func TestLinesOfTheirOwn(t *testing.T) {
+	shown := func(value string, kinds ...string) human.Procedure {
+		var then []human.ProcedureCheckpoint
+		for _, is := range kinds {
+			then = append(then, human.ProcedureCheckpoint{Is: is, Text: value})
+		}
+		return human.Procedure{Format: 1, Name: "x", Where: "browser", Steps: []human.ProcedureStep{
+			{ID: "s1", Do: "change", Target: &human.ProcedureTarget{Role: "textbox", Name: "Customer", Selectors: [][]string{{"#c"}}}, Text: value},
+			{ID: "s2", Do: "click", Target: &human.ProcedureTarget{Role: "button", Name: "Search", Selectors: [][]string{{"#s"}}}, Then: then},
+		}}
+	}
+	both := []string{"text", "line"}
+	for _, tt := range []struct{ first, second, want []string }{{both, both, []string{"line"}}, {both, []string{"text"}, []string{"text"}}, {[]string{"text"}, both, []string{"text"}}} {
+		p, _ := Align([]human.Procedure{shown("Acme", tt.first...), shown("North", tt.second...)})
+		var got []string
+		for _, c := range p.Steps[1].Then {
+			if got = append(got, c.Is); c.Text != "{customer}" {
+				t.Errorf("%+v", c)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%q and %q become %q", tt.first, tt.second, got)
+		}
+	}
+}

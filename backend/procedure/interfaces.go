@@ -98,9 +98,11 @@ type Effects interface {
 
 // Seen is what there is of an effect.
 type Seen struct {
-	Items []string       // files, rows, messages or answers that are as the effect says: a digest of each, by which it is known again
-	All   []string       // of files, rows and messages: those that are not as the effect says, too
-	Said  human.Sentence // what was seen, for people
+	Items []string // files, rows, messages or answers that are as the effect says: a digest of each, by which it is known again
+	All   []string // of files, rows and messages: those that are not as the effect says, too
+	// Columns are those of rows of a database; each of Items and All is as Cells writes it then.
+	Columns []string
+	Said    human.Sentence // what was seen, for people
 }
 
 // Deps are what a Service works with.

@@ -16,6 +16,7 @@ import (
 const (
 	reloads = 2 * time.Second // a page is looked at for the row of an effect before it is opened once more
 	settles = 2 * time.Second // between the two looks at effects
+	usual   = 5               // rows that all have the same in a column make that usual
 )
 
 // effects waits until what must be true outside of the page is. What is missing stops the run. Where the run sent something, it looks once
@@ -48,6 +49,8 @@ func (one *run) confirmed(ctx context.Context) error {
 				switch {
 				case err != nil:
 					seen.Said = human.Sayf("%s", human.SafeText(err))
+				case e.Only && odd(one.r.Effects[i], seen) != "":
+					seen.Said = human.Sayf("in %s, what is new has another value than before, or than all others", odd(one.r.Effects[i], seen))
 				case e.Only:
 					fresh, others, gone := compared(one.r.Effects[i], seen)
 					seen.Said = human.Sayf("%d new as expected, %d new or changed otherwise, and %d gone", fresh, others, gone)
@@ -114,25 +117,77 @@ func (one *run) looks(e human.ProcedureEffect) func(context.Context) (Seen, erro
 	}
 }
 
-// newOnes is how many items there are that there were not before.
-func newOnes(items, before []string) int {
-	were, n := map[string]int{}, 0
+// without are the items that there were not before.
+func without(items, before []string) (left []string) {
+	bare := func(item string) string { return strings.ReplaceAll(item, expected, "") }
+	were := map[string]int{}
 	for _, item := range before {
-		were[item]++
+		were[bare(item)]++
 	}
 	for _, item := range items {
-		if were[item]--; were[item] < 0 {
-			n++
+		if were[bare(item)]--; were[bare(item)] < 0 {
+			left = append(left, item)
 		}
 	}
-	return n
+	return left
 }
+
+func newOnes(items, before []string) int { return len(without(items, before)) }
 
 // compared are how many are new that are as an effect says, how many others are new, and how many are gone of all that there was. One that was
 // changed is gone and new.
 func compared(was human.RunEffect, seen Seen) (fresh, others, gone int) {
 	fresh = newOnes(seen.Items, was.Had)
 	return fresh, newOnes(seen.All, was.Had) - fresh, newOnes(was.Had, seen.All)
+}
+
+// Cells are digests of the cells of a row, by which it is known again, and each cell by itself. Those with one of the texts are marked.
+func Cells(row, texts []string) string {
+	out := make([]string, len(row))
+	for i, cell := range row {
+		out[i] = human.Digested(cell)[:8]
+		if slices.ContainsFunc(texts, func(text string) bool { return human.HasAll(cell, []string{text}) }) {
+			out[i] += expected
+		}
+	}
+	return strings.Join(out, between)
+}
+
+// What Cells writes beside the letters and digits of digests.
+const (
+	expected = "="
+	between  = " "
+)
+
+// odd is the first column in which a new row has what it should not have, besides what the effect says: a row that was changed has another
+// value than before, and one that is new another than all rows, where these are enough and all have the same.
+func odd(was human.RunEffect, seen Seen) string {
+	isNew, gone := without(seen.Items, was.Had), without(was.Had, seen.All)
+	if len(seen.Columns) == 0 || len(gone) > 0 && (len(gone) != 1 || len(isNew) != 1) || len(gone) == 0 && len(was.Had) < usual {
+		return ""
+	}
+	before := gone
+	if len(gone) == 0 {
+		before = was.Had
+	}
+	for i, column := range seen.Columns {
+		cell := func(row string) string {
+			if all := strings.Split(row, between); len(all) == len(seen.Columns) {
+				return all[i]
+			}
+			return ""
+		}
+		common := strings.TrimSuffix(cell(before[0]), expected)
+		if slices.ContainsFunc(before, func(row string) bool { return strings.TrimSuffix(cell(row), expected) != common }) {
+			continue
+		}
+		for _, row := range isNew {
+			if c := cell(row); c != common && !strings.HasSuffix(c, expected) {
+				return column
+			}
+		}
+	}
+	return ""
 }
 
 // enough says whether what is seen is what an effect asks for. Where it is known which there were before, one that is another now is not the
@@ -142,7 +197,7 @@ func enough(e human.ProcedureEffect, was human.RunEffect, seen Seen) bool {
 	if e.Only {
 		fresh, others, gone := compared(was, seen)
 		switch {
-		case others > 0:
+		case others > 0 || odd(was, seen) != "":
 			return false
 		case e.Count == nil:
 			return fresh > 0 && gone <= fresh

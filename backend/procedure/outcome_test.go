@@ -72,3 +72,44 @@ func TestNothingElseHasChanged(t *testing.T) {
 		}
 	}
 }
+
+// A row that was changed may differ in what the effect says alone; a new one has what all others have, where these are five or more.
+func TestWhatIsOddInANewRow(t *testing.T) {
+	rows := func(has string, all ...string) (out []string) {
+		for _, row := range all {
+			out = append(out, Cells(strings.Split(row, ","), strings.Fields(has)))
+		}
+		return out
+	}
+	many := []string{"1,Ann,5,EUR", "2,Bo,6,EUR", "3,Cy,7,EUR", "4,Di,8,EUR", "5,Ed,9,EUR"}
+	for _, tt := range []struct {
+		had  []string
+		has  string
+		then []string
+		odd  string
+	}{
+		{many, "Fay 3", append(slices.Clone(many), "6,Fay,3,EUR"), ""},
+		{many, "Fay 3", append(slices.Clone(many), "6,Fay,3,USD"), "currency"},
+		{many, "Fay 3 USD", append(slices.Clone(many), "6,Fay,3,USD"), ""},
+		{many[:4], "Fay 3", append(slices.Clone(many[:4]), "6,Fay,3,USD"), ""},
+		{many, "Ann 4", append([]string{"1,Ann,4,EUR"}, many[1:]...), ""},
+		{many, "Ann 4", append([]string{"1,Ann,4,USD"}, many[1:]...), "currency"},
+		{many, "Ann 4", append([]string{"9,Ann,4,EUR"}, many[1:]...), "id"},
+		{many, "Cy", slices.Concat(many[:2], many[3:]), ""},
+		{nil, "Fay", []string{"6,Fay,3,USD"}, ""},
+	} {
+		texts := strings.Fields(tt.has)
+		seen := Seen{Columns: []string{"id", "name", "amount", "currency"}, All: rows(tt.has, tt.then...)}
+		for i, row := range tt.then {
+			if human.HasAll(row, texts) {
+				seen.Items = append(seen.Items, seen.All[i])
+			}
+		}
+		if got := odd(human.RunEffect{Had: rows(tt.has, tt.had...)}, seen); got != tt.odd {
+			t.Errorf("%q, then %q: odd is %q", tt.had, tt.then, got)
+		}
+	}
+	if got := odd(human.RunEffect{Had: []string{"a", "b", "c", "d", "e"}}, Seen{Items: []string{"f"}, All: []string{"a", "b", "c", "d", "e", "f"}}); got != "" {
+		t.Errorf("of what has no columns %q is odd", got)
+	}
+}

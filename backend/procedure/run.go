@@ -19,7 +19,7 @@ import (
 const (
 	patience  = 10 * time.Second       // for a page and an element to be there
 	glimpse   = 2 * time.Second        // the same for an optional step
-	calms     = 700 * time.Millisecond // a page has to answer what was filled in before a step that writes: nobody is faster
+	calms     = 700 * time.Millisecond // a page has to answer what was filled in before a step that writes: no person is faster
 	mostKnown = 1000                   // items that are kept to tell which are new
 	within    = 10 * time.Second       // for checkpoints and effects, where nothing else is said
 	look      = 25 * time.Millisecond  // between two looks at a checkpoint

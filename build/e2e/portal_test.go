@@ -372,6 +372,15 @@ func asked(p human.Procedure, name, value string) human.Procedure {
 	return p
 }
 
+// columns are those that a table of one kind of records would have, in the words of a query: the fields that there are, and which a record has.
+func (o *office) columns(kind string) string {
+	var list sql.NullString
+	if err := o.db.QueryRow(`SELECT group_concat(DISTINCT 'fields->>''' || key || '''') FROM records, json_each(fields) WHERE kind = ?`, kind).Scan(&list); err != nil || !list.Valid {
+		return "id, fields"
+	}
+	return "id, (SELECT group_concat(key) FROM json_each(fields)), " + list.String
+}
+
 // effects are what a person says must be true after a work: the new row, one of its kind, and nothing else.
 func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 	rows := func(title, where string, count int, values ...string) human.ProcedureEffect {
@@ -426,9 +435,8 @@ func (o *office) effects(w portal.Work) []human.ProcedureEffect {
 	same := rows("no other "+kind+" is new, changed or gone", "kind = '"+kind+"'", 1, has...)
 	same.Has, same.Values, same.Count, same.Only = same.Values, nil, count, true
 	others := rows("nothing else is", "kind <> '"+kind+"'", 0)
-	for _, e := range []*human.ProcedureEffect{&same, &others} {
-		e.Query = strings.Replace(e.Query, "SELECT id", "SELECT id, (SELECT group_concat(value, char(10)) FROM json_each(fields))", 1) // all that there is of it
-	}
+	same.Query = strings.Replace(same.Query, "SELECT id", "SELECT "+o.columns(kind), 1)
+	others.Query = strings.Replace(others.Query, "SELECT id", "SELECT id, fields", 1)
 	return append(all, same, others)
 }
 

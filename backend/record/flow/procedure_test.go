@@ -178,7 +178,10 @@ func TestWhatAPageHasToShow(t *testing.T) {
 	page := &human.WebPage{Target: "t1", URL: "https://portal.example/list"}
 	shows := func(texts ...string) (all []string) {
 		for _, text := range texts {
-			all = append(all, human.Digested(text))
+			line, is := strings.CutPrefix(text, "line: ")
+			if all = append(all, human.Digested(line)); is {
+				all = append(all, human.DigestedLine(line))
+			}
 		}
 		return all
 	}
@@ -189,17 +192,15 @@ func TestWhatAPageHasToShow(t *testing.T) {
 		return human.Action{ID: id, Type: human.Click, Button: 1, Page: page, Element: &human.Element{Role: "button", Name: "Button " + id, Shows: shows(shown...), Form: []human.Filled{{Role: "checkbox", Name: "A {b}"}}}}
 	}
 	p := flow.Procedure(flow.Input{Actions: []human.Action{
-		typed("a1", "Anna & {Co}"), click("a2", "Anna & {Co}"), typed("a3", "124.24"), click("a4", "Anna & {Co}", "124.24"), click("a5", "124.24", "elsewhere"),
+		typed("a1", "Anna & {Co}"), click("a2", "Anna & {Co}"), typed("a3", "124.24"), click("a4", "Anna & {Co}", "124.24"), click("a5", "line: 124.24", "elsewhere"),
 	}}, "rec_1")
 	texts := map[string][]string{}
 	for _, s := range p.Steps {
 		for _, c := range s.Then {
-			if c.Is == "text" {
-				texts[s.From[0].Action] = append(texts[s.From[0].Action], c.Text)
-			}
+			texts[s.From[0].Action] = append(texts[s.From[0].Action], c.Is+" "+c.Text)
 		}
 	}
-	want := map[string][]string{"a2": {"Anna & {{Co}}"}, "a4": {"124.24"}}
+	want := map[string][]string{"a1": {"address https://portal.example/list", "value Anna & {{Co}}"}, "a2": {"text Anna & {{Co}}"}, "a3": {"value 124.24"}, "a4": {"text 124.24", "line 124.24"}}
 	if !reflect.DeepEqual(texts, want) {
 		t.Errorf("the pages have to show %q", texts)
 	}

@@ -7515,7 +7515,7 @@ export interface components {
              * @enum {string}
              */
             is: "file" | "http" | "sql" | "mail" | "row";
-            /** @description Of file, sql and mail that are fresh: nothing else at Path, or that Query gives, may be new, changed or gone. Where one with all of Has is new, one may be gone: what it was before. */
+            /** @description Of file, sql and mail that are fresh: nothing else at Path, or that Query gives, may be new, changed or gone. Where one with all of Has is new, one may be gone: what it was before. Rows may have nothing unusual: see procedures.md. */
             only?: boolean;
             /** @description In which * stands for anything but a slash. */
             path?: string;
