@@ -250,8 +250,12 @@ func (one *run) does(ctx context.Context, s human.ProcedureStep, secret *record.
 // wholly is a regular expression that has to match all of a text.
 func wholly(pattern string) (*regexp.Regexp, error) { return regexp.Compile(`^(?:` + pattern + `)$`) }
 
-// keeps says whether a field still has what was typed into it: its letters and digits, in their order, among what a page may make of them.
+// keeps says whether a field still has what was typed into it: its letters and digits, in their order, among what a page may make of them. A page
+// adds a unit to a number, and completes a word, but words to words are another text.
 func keeps(typed, now string) bool {
+	if strings.ContainsFunc(typed, unicode.IsLetter) && len(strings.Fields(now)) > len(strings.Fields(typed)) {
+		return false
+	}
 	counts := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	rest := []rune(strings.ToLower(now))
 	for _, r := range strings.ToLower(typed) {

@@ -16,6 +16,7 @@ func TestWhatAFieldKeeps(t *testing.T) {
 	}{
 		{"124.24", "124.24 €", true}, {"124.24", "1,124.24", true}, {"124.24", "1.24", false}, {"124.2", "124.20", true}, {"2026-12-24", "2026-12-31", false},
 		{"mixed Case", "MIXED CASE", true}, {"lo", "London", true}, {"Halde & Co", "Adler Optik", false}, {"Scan 64", "scan-2.txt", false}, {"7", "", false}, {"", "x", true}, {"--", "", true},
+		{"Hill 1", "Hill 1 (rear building)", false}, {"12", "12 pieces", true}, {"Hello", "Hello\nOtherwise we go to court.", false}, {"Ann", "Anna", true},
 		{"张三", "张三丰", true}, {"张三", "李四", false},
 	} {
 		if got := keeps(tt.typed, tt.now); got != tt.want {
