@@ -364,6 +364,14 @@ func TestTheWordsAroundAStep(t *testing.T) {
 			t.Errorf("of %q and %q came %q", tt.a, tt.b, got)
 		}
 	}
+	signs := show("Anna", "Welcome back")
+	signs.Steps = append(signs.Steps[:1:1], human.ProcedureStep{ID: "s3", Do: "change", Secret: "portal", Target: &human.ProcedureTarget{Role: "textbox", Name: "Password"}}, signs.Steps[1])
+	for name, want := range map[string]bool{"Sign in": false, "Send": true} {
+		signs.Steps[2].Target = &human.ProcedureTarget{Role: "button", Name: name}
+		if p, _ := Align([]human.Procedure{signs}); (p.Steps[2].Says != nil) != want {
+			t.Errorf("around %s the page says %q", name, p.Steps[2].Says)
+		}
+	}
 	two, _ := Align([]human.Procedure{show("Paper A4", "For Paper A#", "Bye"), show("Envelopes C5", "For Envelopes C#", "Bye")})
 	if got := two.Steps[1].Says; !slices.Equal(got, []string{"For {customer}", "Bye"}) {
 		t.Errorf("a value with a number is %q", got)

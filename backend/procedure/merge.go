@@ -376,6 +376,11 @@ func (m *merger) procedure() (human.Procedure, []Row) {
 		out.Steps, rows = append(out.Steps, step), append(rows, row)
 	}
 	settable(out.Steps)
+	for i := range out.Steps {
+		if signsIn(out.Steps, i) {
+			out.Steps[i].Says = nil // pages to sign in at have news, and nothing more is sent there
+		}
+	}
 	return out, rows
 }
 
