@@ -668,7 +668,7 @@ test('where only the form differs, the step is done as it is', async ({ page }) 
       await fits(page, '.acts button');
     }
     await resize(page, 1280, 800);
-    // Who took the page over is told so once.
+    // That a person has the page is said once.
     await app.press('t');
     await expect(bar).toContainText(/You have the page.*2 of 3 steps done/);
     await expect(bar.getByText(/you have the page/i)).toHaveCount(1);
